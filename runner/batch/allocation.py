@@ -1,0 +1,59 @@
+"""What the batch system gave to this job: one frozen value, the same for every system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """The resources of one job, as far as the system tells a process about them.
+
+    A field is None where the system (or the lack of one) does not say.
+
+    Attributes
+    ----------
+    system : str
+        ``"slurm"``, ``"pbs"``, ``"sge"``, ``"oar"``, or ``"none"`` outside of any job.
+    job_id : str or None
+        The job's name for people and for the system's own commands, array index included.
+    attempt : str or None
+        A name that no other job and no other start of this job has: id, step, restart count.
+        Safe as a part of a file name.
+    restarts : int
+        How many times the system started this job before.
+    tasks : int or None
+        The number of ranks that the job was asked for.
+    hosts : tuple of str
+        The job's hosts, each once, in the system's order.
+    cpus_per_task : int or None
+        CPUs meant for one rank.
+    memory_per_node : int or None
+        Bytes that the job may use on one host.
+    memory_per_cpu : int or None
+        Bytes that the job may use for each CPU.
+    ends_at : float or None
+        When the system will end the job, seconds since 1970.
+    submit_folder : Path or None
+        Where the job was submitted.
+    inside_step : bool
+        Whether the system itself started this very process as a rank (``srun``); False in the
+        batch script, where the rank variables mislead.
+    cancel_command : str or None
+        The command with which a person stops the job.
+    """
+
+    system: str = "none"
+    job_id: str | None = None
+    attempt: str | None = None
+    restarts: int = 0
+    tasks: int | None = None
+    hosts: tuple[str, ...] = ()
+    cpus_per_task: int | None = None
+    memory_per_node: int | None = None
+    memory_per_cpu: int | None = None
+    ends_at: float | None = None
+    submit_folder: Path | None = None
+    inside_step: bool = False
+    cancel_command: str | None = None

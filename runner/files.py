@@ -1,0 +1,54 @@
+"""Files that others may read while we write them: whole or not there, and private when asked."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file so that a reader on any host sees all of it or none of it.
+
+    The content goes to a temporary name beside `path`, reaches the disk, and is renamed.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be; its folder must exist.
+    content : bytes
+        What is to be in it.
+    mode : int
+        Permissions, set when the file is made: no moment with wider ones.
+
+    Raises
+    ------
+    OSError
+        As from the file system; the temporary file is removed.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder, with its parents, that only its owner can enter.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or belongs to somebody else (``PermissionError``).
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owner = path.stat().st_uid
+    if owner != os.getuid():
+        raise PermissionError(f"{path} belongs to user {owner}, not to user {os.getuid()}")
+    return path
