@@ -1,0 +1,55 @@
+"""What the tests with real processes stand on: a clean environment, the MPI launchers, a virtual SLURM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.mpi import LIBRARIES, MpiLauncher
+from tests.cluster.testbed import VirtualSlurm, why_not
+
+#: A test must not see the launcher or batch job that the test run itself may be in.
+LAUNCHERS = tuple(
+    "SLURM SBATCH SRUN PMI PMIX OMPI PRTE HYDRA MPI_ MPI4PY_ I_MPI_ PALS JSM_ LSB_ FLUX PBS OAR_ _CONDOR".split()
+)
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    """This process's environment without any launcher's or our own settings, one thread per library."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith((*LAUNCHERS, "RUNNER_", "DASK_"))
+    }
+    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.mpi) for name in LIBRARIES])
+def mpirun(request: pytest.FixtureRequest) -> MpiLauncher:
+    """Each MPI launcher in turn."""
+    launcher = MpiLauncher(request.param)
+    if not launcher.program.exists():
+        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
+    return launcher
+
+
+@pytest.fixture(scope="session")
+def slurm_cluster() -> Iterator[VirtualSlurm]:
+    """The virtual SLURM, started for this test run where it is not up already."""
+    if reason := why_not():
+        pytest.skip(reason)
+    cluster = VirtualSlurm()
+    yield cluster
+    cluster.down()
+
+
+@pytest.fixture
+def slurm(slurm_cluster: VirtualSlurm) -> Iterator[VirtualSlurm]:
+    """The virtual SLURM in good order; hosts are repaired and the test's own jobs cancelled afterwards."""
+    before = slurm_cluster.jobs()
+    yield slurm_cluster
+    slurm_cluster.repair()
+    slurm_cluster.cancel(slurm_cluster.jobs() - before)

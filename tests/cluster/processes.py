@@ -1,0 +1,220 @@
+"""Run a command with everything it starts, for a bounded time, and know whether anything of it is left.
+
+A process that outlives its job is the defect that the launcher must not have, so the tests look for it
+everywhere: each command gets a unique mark in its environment, every process below it inherits the
+mark, and the process table is searched for it. That finds the ranks on the virtual hosts of
+``tests/testbed`` as well: their processes are this machine's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+MARK = "RUNNER_TEST_MARK"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a command ended.
+
+    Attributes
+    ----------
+    returncode : int
+        As in `subprocess`: negative for a signal.
+    stdout, stderr : str
+        All that the command and its children wrote.
+    seconds : float
+        From the start to the end of the command itself.
+    gone_after : float
+        From the end of the command to that of the last process it had started.
+    """
+
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+    gone_after: float
+
+
+class Command:
+    """A running command in a session of its own, with all processes that carry its mark.
+
+    Use it as a context manager: whatever happens in the block, nothing of the command is left behind.
+    Output goes to files, since a pipe would stay open as long as any orphan holds it.
+    """
+
+    def __init__(
+        self, argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> None:
+        self.argv = [str(word) for word in argv]
+        self._mark = f"{MARK}={uuid.uuid4().hex}"
+        name, value = self._mark.split("=")
+        self._stdout = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the command)
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            self.argv,
+            cwd=cwd,
+            env={**(os.environ if env is None else env), name: value},
+            stdin=subprocess.DEVNULL,
+            stdout=self._stdout,
+            stderr=self._stderr,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        self._stdout.close()
+        self._stderr.close()
+
+    @property
+    def pid(self) -> int:
+        """The process id of the command itself."""
+        return self._process.pid
+
+    @property
+    def stdout(self) -> str:
+        """What was written so far."""
+        return _content(self._stdout.fileno())
+
+    @property
+    def stderr(self) -> str:
+        """What was written so far."""
+        return _content(self._stderr.fileno())
+
+    def running(self) -> bool:
+        """Whether the command itself still runs."""
+        return self._process.poll() is None
+
+    def processes(self) -> dict[int, str]:
+        """Every living process of the command: its id in this machine's numbering, and its command line."""
+        return marked(self._mark)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the command itself, as a batch system or a person would."""
+        self._process.send_signal(number)
+
+    def wait(self, *, timeout: float, gone_within: float = 2.0) -> Finished:
+        """Wait for the end of the command, and then of all it started.
+
+        Raises
+        ------
+        AssertionError
+            If the command does not end in `timeout` seconds, or a process of it still lives
+            `gone_within` seconds later. Both say what was written and what was left; all is killed.
+        """
+        try:
+            returncode = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(self._report(f"did not end in {timeout:g} s", self.kill())) from None
+        ended = time.monotonic()
+        left = _poll(self.processes, until=ended + gone_within)
+        gone_after = time.monotonic() - ended
+        if left:
+            self.kill()
+            raise AssertionError(self._report(f"left processes after {gone_within:g} s", left))
+        return Finished(
+            returncode=returncode,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            seconds=ended - self._started,
+            gone_after=gone_after,
+        )
+
+    def kill(self) -> dict[int, str]:
+        """End everything of the command; return what was still alive."""
+        found = self.processes()
+        if self.running():  # a launcher that is asked politely takes its remote ranks along
+            _send(self._process.pid, signal.SIGTERM)
+            _poll(self.processes, until=time.monotonic() + 2)
+        end = time.monotonic() + 10
+        while (left := self.processes()) or self.running():
+            for pid in {*left, *([self._process.pid] if self.running() else [])}:
+                _send(pid, signal.SIGKILL)
+            if time.monotonic() > end:
+                raise RuntimeError(f"cannot kill {left}")
+            time.sleep(0.05)
+        return found
+
+    def _report(self, problem: str, left: Mapping[int, str]) -> str:
+        lines = [f"{' '.join(self.argv)}: {problem}", *(f"  {pid}: {line}" for pid, line in left.items())]
+        return "\n".join([*lines, "--- stdout", self.stdout[-8000:], "--- stderr", self.stderr[-8000:]])
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    timeout: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    gone_within: float = 2.0,
+) -> Finished:
+    """Run a command to its end; fail when it, or anything it started, takes too long to go.
+
+    Parameters
+    ----------
+    argv : sequence of str or Path
+        The command.
+    timeout : float
+        Seconds for the command itself.
+    cwd : Path, optional
+        Its working directory.
+    env : mapping, optional
+        Its whole environment; this process's by default.
+    gone_within : float
+        Seconds after the command's end in which its last descendant must have ended too.
+    """
+    with Command(argv, cwd=cwd, env=env) as command:
+        return command.wait(timeout=timeout, gone_within=gone_within)
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Every living process whose environment holds ``NAME=value``, with its command line."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            if mark.encode() in (folder / "environ").read_bytes().split(b"\0") and not _is_zombie(folder):
+                found[int(folder.name)] = (
+                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
+        except OSError:  # it ended meanwhile, or is somebody else's
+            continue
+    return found
+
+
+def _is_zombie(folder: Path) -> bool:
+    return (folder / "stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+
+
+def _poll(look: Callable[[], dict[int, str]], *, until: float) -> dict[int, str]:
+    """Look until nothing is found or the time is over; return what was found last."""
+    while (found := look()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _content(descriptor: int) -> str:
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")

@@ -1,0 +1,98 @@
+"""The tools of these tests must be able to fail themselves."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.cluster import processes
+from tests.cluster.mpi import MpiLauncher
+from tests.cluster.testbed import VirtualSlurm
+
+MEET = """
+import sys
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+word = world.bcast("met" if world.rank == 0 else None)
+with open(f"{sys.argv[1]}/{world.rank}", "w") as file:
+    file.write(f"{word} {world.size}")
+"""
+
+
+def command_lines() -> list[str]:
+    """The command line of every process of this machine."""
+    return [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
+
+
+def test_a_finished_command_reports_its_output_and_code() -> None:
+    finished = processes.run(["bash", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "out\n", "err\n")
+    assert finished.seconds < 5
+    assert finished.gone_after < 1
+
+
+def test_a_command_that_hangs_is_ended_and_reported() -> None:
+    started = time.monotonic()
+    with pytest.raises(AssertionError, match=r"did not end in 0\.5 s(.|\n)*begun"):
+        processes.run(["bash", "-c", "trap '' TERM; echo begun; sleep 60 & wait; sleep 60"], timeout=0.5)
+    assert time.monotonic() - started < 10
+
+
+def test_a_survivor_is_found_named_and_killed() -> None:
+    # a session of its own: no signal to the group reaches it
+    orphan = ["bash", "-c", "setsid -f sleep 61; exit 0"]
+    with pytest.raises(AssertionError, match=r"left processes after 0\.3 s(.|\n)*sleep 61"):
+        processes.run(orphan, timeout=10, gone_within=0.3)
+    assert not [line for line in command_lines() if line.startswith("sleep 61")]
+
+
+def test_a_late_descendant_is_timed() -> None:
+    finished = processes.run(["bash", "-c", "setsid -f sleep 0.5"], timeout=10)
+    assert 0.2 < finished.gone_after < 2
+
+
+def test_a_signal_reaches_the_command() -> None:
+    with processes.Command(["sleep", "60"]) as command:
+        command.signal(signal.SIGINT)
+        assert command.wait(timeout=5).returncode == -signal.SIGINT
+
+
+@pytest.mark.cluster
+def test_mpi4py_meets_under_each_launcher(
+    mpirun: MpiLauncher, environment: dict[str, str], tmp_path: Path
+) -> None:
+    argv = [*mpirun.argv(3), sys.executable, "-c", MEET, tmp_path]
+    finished = processes.run(argv, timeout=60, env=environment | mpirun.environment)
+    assert finished.returncode == 0, finished.stderr
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == dict.fromkeys("012", "met 3")
+
+
+@pytest.mark.cluster
+@pytest.mark.slurm
+def test_srun_starts_ranks_on_every_host(
+    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
+) -> None:
+    write = f"echo $SLURM_PROCID > {tmp_path}/$(hostname)"
+    finished = slurm.run(["srun", "-N4", "-n4", "bash", "-c", write], timeout=60, env=environment)
+    assert finished.returncode == 0, finished.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["node1", "node2", "node3", "node4"]
+
+
+@pytest.mark.cluster
+@pytest.mark.slurm
+def test_processes_on_virtual_hosts_are_seen_and_ended(
+    slurm: VirtualSlurm, environment: dict[str, str]
+) -> None:
+    with slurm.start(["srun", "-N4", "-n4", "sleep", "62"], env=environment) as command:
+        end = time.monotonic() + 30
+        while sum("sleep 62" in line and "srun" not in line for line in command.processes().values()) < 4:
+            assert time.monotonic() < end, command.stderr
+            time.sleep(0.05)
+        left = command.kill()
+    assert len(left) >= 5  # srun and its four ranks
+    assert not command.processes()

@@ -1,0 +1,127 @@
+"""The virtual SLURM of ``tests/testbed``: four hosts with networks, names and processes of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.cluster.processes import Command, Finished
+
+SCRIPTS = Path(__file__).parents[1] / "testbed"
+
+
+def why_not() -> str:
+    """Why the virtual SLURM cannot be started here; empty where it can."""
+    if os.getuid() != 0:
+        return "the virtual SLURM needs root: it makes network namespaces and starts daemons"
+    if shutil.which("apt-get") is None:
+        return "the virtual SLURM needs Debian or Ubuntu: it installs their SLURM packages"
+    return ""
+
+
+class VirtualSlurm:
+    """A running SLURM of hosts ``head`` and ``node1`` to ``node4``, with 4 CPUs and 2 pretended GPUs each.
+
+    Parameters
+    ----------
+    scripts : Path
+        The folder of ``slurm-up`` and its companions.
+    """
+
+    def __init__(self, scripts: Path = SCRIPTS) -> None:
+        self._scripts = scripts
+        self._hurt = False
+        hosts_were_up = self._answers("head", "true")
+        slurm_was_up = hosts_were_up and self._answers("head", "scontrol", "ping")
+        self._ours = [
+            script
+            for script, was_up in (("slurm-down", slurm_was_up), ("hosts-down", hosts_were_up))
+            if not was_up
+        ]
+        self.script("slurm-up", timeout=300)
+
+    def down(self) -> None:
+        """Stop what this object started, and leave what was there before."""
+        for script in self._ours:
+            self.script(script)
+
+    def start(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        host: str = "head",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Command:
+        """Start a command on a host (a context manager: nothing of it is left after the block)."""
+        return Command([self._scripts / "tb-exec", host, *argv], cwd=cwd, env=env)
+
+    def run(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        timeout: float,
+        host: str = "head",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        gone_within: float = 2.0,
+    ) -> Finished:
+        """Run a command on a host to its end; fail when it or anything it started does not go in time."""
+        with self.start(argv, host=host, cwd=cwd, env=env) as command:
+            return command.wait(timeout=timeout, gone_within=gone_within)
+
+    def jobs(self) -> set[str]:
+        """The ids of all jobs that wait or run."""
+        return set(self.script("tb-exec", "head", "squeue", "-h", "-o", "%A").split())
+
+    def cancel(self, jobs: set[str]) -> None:
+        """Cancel jobs by id."""
+        if jobs:
+            self.script("tb-exec", "head", "scancel", "--full", *sorted(jobs))
+
+    def kill_host(self, host: str) -> None:
+        """Pull the power plug of a host; `repair` brings it back."""
+        self._hurt = True
+        self.script("host-kill", host)
+
+    def freeze_host(self, host: str) -> None:
+        """Make a host hang: nothing on it runs, its connections stay open."""
+        self._hurt = True
+        self.script("host-freeze", host)
+
+    def cut_host(self, host: str) -> None:
+        """Pull the network cables of a host; its processes go on."""
+        self._hurt = True
+        self.script("host-cut", host)
+
+    def repair(self) -> None:
+        """Undo what was done to hosts."""
+        if not self._hurt:
+            return
+        for host in ("node1", "node2", "node3", "node4"):
+            self.script("host-freeze", host, "off")
+            self.script("host-cut", host, "off")
+        self.script("slurm-up")
+        self._hurt = False
+
+    def script(self, name: str, *arguments: str, timeout: float = 60) -> str:
+        """Run one of the testbed's scripts and return what it printed.
+
+        Raises
+        ------
+        RuntimeError
+            If it fails; with all it wrote.
+        """
+        finished = subprocess.run(
+            [self._scripts / name, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+        )
+        if finished.returncode != 0:
+            raise RuntimeError(f"{name} {' '.join(arguments)}: {finished.stdout}{finished.stderr}")
+        return finished.stdout
+
+    def _answers(self, host: str, *argv: str) -> bool:
+        command = [self._scripts / "tb-exec", host, *argv]
+        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
