@@ -1,0 +1,1 @@
+"""From a scan's counts to line integrals."""
