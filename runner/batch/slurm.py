@@ -1,0 +1,79 @@
+"""What SLURM tells a process about its job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runner.batch.allocation import Allocation
+from runner.batch.hostlist import expand
+from runner.batch.values import END_VARIABLE, end_time, folder, number
+
+_MIB = 1 << 20
+
+#: Set in every rank by Open MPI, the Hydras and PALS. They start one daemon per host as a step, and the
+#: step's variables that their ranks inherit are the daemon's: wrong rank, wrong size.
+_INNER_LAUNCHERS = ("OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID", "PALS_RANKID")
+
+
+def allocation(environ: Mapping[str, str]) -> Allocation:
+    """Read the job from the environment.
+
+    Parameters
+    ----------
+    environ : mapping
+        The variables of a rank, or of the batch script; ``SLURM_JOB_ID`` is among them.
+
+    Raises
+    ------
+    UsageError
+        If a variable cannot be read.
+    """
+    in_step = all(environ.get(name) for name in ("SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
+    under_mpirun = any(name in environ for name in _INNER_LAUNCHERS)
+    inside_step = in_step and not under_mpirun
+    nodes = environ.get("SLURM_STEP_NODELIST" if inside_step else "SLURM_JOB_NODELIST", "")
+    if inside_step:
+        tasks = number(environ, "SLURM_STEP_NUM_TASKS")
+    else:
+        tasks = None if in_step else number(environ, "SLURM_NTASKS")  # in a daemon's step it counts daemons
+    job_id = _job_id(environ)
+    restarts = number(environ, "SLURM_RESTART_COUNT") or 0
+    return Allocation(
+        system="slurm",
+        job_id=job_id,
+        attempt=f"slurm-{job_id}-{_step(environ)}-{restarts}",
+        restarts=restarts,
+        tasks=tasks,
+        hosts=expand(nodes) if nodes else (),
+        cpus_per_task=number(environ, "SLURM_CPUS_PER_TASK"),
+        memory_per_node=_memory(environ, "SLURM_MEM_PER_NODE"),
+        memory_per_cpu=_memory(environ, "SLURM_MEM_PER_CPU"),
+        ends_at=_end(environ),
+        submit_folder=folder(environ, "SLURM_SUBMIT_DIR"),
+        inside_step=inside_step,
+        cancel_command=f"scancel {job_id}",
+    )
+
+
+def _job_id(environ: Mapping[str, str]) -> str:
+    if "SLURM_ARRAY_JOB_ID" in environ and "SLURM_ARRAY_TASK_ID" in environ:
+        return f"{environ['SLURM_ARRAY_JOB_ID']}_{environ['SLURM_ARRAY_TASK_ID']}"
+    return environ["SLURM_JOB_ID"]
+
+
+def _step(environ: Mapping[str, str]) -> str:
+    # Open MPI forks its ranks on the first host from the batch script, where there is no step, and on the
+    # others from a daemon, where there is one. All must come to the same name.
+    if "OMPI_COMM_WORLD_RANK" in environ:
+        return "mpirun"
+    return environ.get("SLURM_STEP_ID") or "batch"
+
+
+def _memory(environ: Mapping[str, str], name: str) -> int | None:
+    size = number(environ, name)
+    return size * _MIB if size else None  # 0 stands for all that the node has
+
+
+def _end(environ: Mapping[str, str]) -> float | None:
+    seconds = number(environ, "SLURM_JOB_END_TIME")  # since 23.02
+    return float(seconds) if seconds and END_VARIABLE not in environ else end_time(environ)
