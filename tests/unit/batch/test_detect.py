@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.batch.allocation import Allocation
+from runner.batch.detect import detect
+from runner.errors import UsageError
+from tests.unit.batch.environments import FOLDER, recorded
+
+HOME = Path("/home/ana/scans")
+
+
+def slurm(**values: object) -> Allocation:
+    return Allocation(system="slurm", submit_folder=HOME, **values)  # type: ignore[arg-type]
+
+
+EXPECTED = {
+    "slurm-srun-direct": slurm(
+        job_id="9",
+        attempt="slurm-9-0-0",
+        tasks=3,
+        hosts=("node1", "node2"),
+        cpus_per_task=2,
+        inside_step=True,
+        cancel_command="scancel 9",
+    ),
+    "slurm-batch-script": slurm(
+        job_id="10",
+        attempt="slurm-10-batch-0",
+        tasks=4,
+        hosts=("node1", "node2"),
+        cpus_per_task=2,
+        memory_per_node=1500 << 20,
+        inside_step=False,
+        cancel_command="scancel 10",
+    ),
+    "slurm-srun-in-batch": slurm(
+        job_id="10",
+        attempt="slurm-10-1-0",
+        tasks=4,
+        hosts=("node1", "node2"),
+        cpus_per_task=2,
+        memory_per_node=1500 << 20,
+        inside_step=True,
+        cancel_command="scancel 10",
+    ),
+    "slurm-array-task": slurm(
+        job_id="11_4",
+        attempt="slurm-11_4-0-0",
+        tasks=2,
+        hosts=("node1",),
+        memory_per_cpu=500 << 20,
+        inside_step=True,
+        cancel_command="scancel 11_4",
+    ),
+    "slurm-restarted": slurm(
+        job_id="13",
+        attempt="slurm-13-0-1",
+        restarts=1,
+        tasks=1,
+        hosts=("node1",),
+        inside_step=True,
+        cancel_command="scancel 13",
+    ),
+    "slurm-openmpi-first-host": slurm(
+        job_id="17",
+        attempt="slurm-17-mpirun-0",
+        tasks=4,
+        hosts=("node1", "node2"),
+        cancel_command="scancel 17",
+    ),
+    "slurm-openmpi-other-host": slurm(
+        job_id="17", attempt="slurm-17-mpirun-0", hosts=("node1", "node2"), cancel_command="scancel 17"
+    ),
+    "slurm-mpich": slurm(
+        job_id="15", attempt="slurm-15-1-0", hosts=("node1", "node2"), cancel_command="scancel 15"
+    ),
+    "slurm-intelmpi": slurm(
+        job_id="16", attempt="slurm-16-1-0", hosts=("node1", "node2"), cancel_command="scancel 16"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_slurm(name: str) -> None:
+    assert detect(recorded(name)) == EXPECTED[name]
+
+
+def test_each_recorded_slurm_environment_is_tested() -> None:
+    assert {file.stem for file in FOLDER.glob("slurm-*.env")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "ends_at"),
+    [
+        ({"SLURM_JOB_END_TIME": "1780000000"}, 1780000000.0),
+        ({"RUNNER_END": "1770000000"}, 1770000000.0),
+        ({"SLURM_JOB_END_TIME": "1780000000", "RUNNER_END": "1770000000"}, 1770000000.0),
+    ],
+)
+def test_slurm_end_of_the_job(changes: dict[str, str], ends_at: float) -> None:
+    assert detect(recorded("slurm-restarted", **changes)).ends_at == ends_at
+
+
+def test_slurm_memory_zero_means_the_whole_node_and_is_no_limit() -> None:
+    assert detect(recorded("slurm-restarted", SLURM_MEM_PER_NODE="0")).memory_per_node is None
+
+
+def test_pbs(tmp_path: Path) -> None:
+    nodefile = tmp_path / "nodes"
+    nodefile.write_text("cn1\ncn1\ncn2\ncn2\n")
+    assert detect(recorded("pbs-mpich", PBS_NODEFILE=str(nodefile))) == Allocation(
+        system="pbs",
+        job_id="1234.pbs01",
+        attempt="pbs-1234.pbs01",
+        tasks=4,
+        hosts=("cn1", "cn2"),
+        ends_at=1780000000.0,
+        submit_folder=HOME,
+        cancel_command="qdel 1234.pbs01",
+    )
+
+
+def test_pbs_array_on_a_host_without_the_node_file() -> None:
+    assert detect(recorded("pbs-array")) == Allocation(
+        system="pbs",
+        job_id="77[5].pbs01",
+        attempt="pbs-77_5.pbs01",
+        submit_folder=HOME,
+        cancel_command="qdel '77[5].pbs01'",
+    )
+
+
+def test_sge_array(tmp_path: Path) -> None:
+    nodefile = tmp_path / "pe_hostfile"
+    nodefile.write_text("node1 2 all.q@node1 UNDEFINED\nnode4 2 all.q@node4 UNDEFINED\n")
+    assert detect(recorded("sge-array", PE_HOSTFILE=str(nodefile))) == Allocation(
+        system="sge",
+        job_id="55.5",
+        attempt="sge-55.5-1",
+        restarts=1,
+        hosts=("node1", "node4"),
+        submit_folder=HOME,
+        cancel_command="qdel 55.5",
+    )
+
+
+@pytest.mark.parametrize("environ", [{}, {"JOB_ID": "12"}, {"SLURM_JOB_ID": ""}, {"SLURM_PROCID": "0"}])
+def test_no_job(environ: dict[str, str]) -> None:
+    assert detect(environ) == Allocation()
+
+
+def test_no_job_but_an_end_time() -> None:
+    assert detect({"RUNNER_END": "1780000000"}) == Allocation(ends_at=1780000000.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SLURM_CPUS_PER_TASK", "two"), ("RUNNER_END", "N/A"), ("SLURM_MEM_PER_NODE", "4G")]
+)
+def test_an_unreadable_variable_is_named(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}='{value}'"):
+        detect(recorded("slurm-restarted", **{name: value}))
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.env")))
+def test_an_attempt_is_safe_in_a_file_name(name: str) -> None:
+    attempt = detect(recorded(name)).attempt
+    assert attempt
+    assert not set(attempt) & set("/ []$*'\"")
