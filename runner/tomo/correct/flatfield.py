@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.correct.defects import fill_gaps
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
 
@@ -31,8 +32,8 @@ def corrected_sinograms(scan: Scan, rows: slice) -> NDArray[np.float32]:
     Returns
     -------
     (row, angle, column) float32 ndarray
-        Line integrals of the attenuation, without unit. All are finite: pixels that carry no signal
-        (flat not above dark, NaN) are 0.
+        Line integrals of the attenuation, without unit. All are finite: pixels without a signal (flat
+        not above dark, NaN) are interpolated between their neighbours in the row.
 
     Raises
     ------
@@ -116,12 +117,12 @@ def line_integrals(
             np.clip(sinogram, _LEAST, _MOST, out=sinogram)
             np.log(sinogram, out=sinogram)
             np.negative(sinogram, out=sinogram)
-            np.copyto(sinogram, 0, where=np.isnan(sinogram))
+            fill_gaps(sinogram)
     return sinograms
 
 
 def _beam(flat: NDArray[np.float32], dark: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Counts of the beam alone; NaN in pixels that do not see it."""
+    """Subtract the dark from a flat; NaN in pixels that do not see it."""
     beam = flat - dark
     beam[~(beam > 0)] = np.nan
     return beam
