@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runner.errors import UsageError
+from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.reconstruct.geometry import Geometry
+from runner.tomo.reconstruct.reconstructor import METHODS
+
+from .conftest import disk, exact_fbp, nrmse
+
+
+def disk_sinogram(angles, columns, *, center, x=0.0, y=0.0, radius=10.0, attenuation=0.02):
+    """Line integrals, averaged over a detector pixel, of a disk at (x, y down) pixels from the axis."""
+    theta = np.deg2rad(angles)[:, np.newaxis]
+    position = center + x * np.cos(theta) - y * np.sin(theta)
+    fine = (np.arange(columns)[:, np.newaxis] + (np.arange(16) - 7.5) / 16).ravel()
+    chord = 2 * attenuation * np.sqrt(np.maximum(radius**2 - (fine - position) ** 2, 0))
+    return chord.reshape(len(angles), columns, 16).mean(axis=2).astype(np.float32)
+
+
+def noise(slices, angles, columns, seed=0):
+    return np.random.default_rng(seed).normal(size=(slices, angles, columns)).astype(np.float32)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    columns=st.integers(24, 90),
+    number=st.integers(2, 120),
+    shift=st.floats(-4, 4),
+    start=st.floats(-400, 400),
+    padding=st.sampled_from(["edge", "zero"]),
+)
+def test_fourier_is_the_exact_sum_for_any_size_angles_and_axis(columns, number, shift, start, padding):
+    angles = start + np.arange(number) * 180 / number
+    center = (columns - 1) / 2 + shift
+    sinogram = noise(1, number, columns)
+    with Reconstructor(angles=angles, columns=columns, center=center, padding=padding) as reconstruct:
+        image = reconstruct(sinogram)[0]
+        length = reconstruct._method._length
+    exact = exact_fbp(sinogram[0], angles, center, length=length, padding=padding)
+    inside = disk(columns, columns / 2)
+    assert nrmse(image, exact, inside) < 1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("turn", [180, 360])
+@pytest.mark.parametrize(
+    ("columns", "size", "center"), [(128, None, None), (127, 96, 60.25), (120, 131, 70.5)]
+)
+def test_a_disk_has_its_attenuation_at_its_place(method, turn, columns, size, center):
+    angles = np.arange(240) * turn / 240
+    axis = (columns - 1) / 2 if center is None else center
+    sinogram = disk_sinogram(angles, columns, center=axis, x=20.5, y=-12, radius=10)
+    with Reconstructor(
+        angles=angles, columns=columns, size=size, center=center, method=method
+    ) as reconstruct:
+        image = reconstruct(sinogram[np.newaxis])[0]
+    size = size or columns
+    assert image.shape == (size, size)
+    middle = (size - 1) / 2
+    y, x = np.mgrid[:size, :size]
+    inside = np.hypot(x - middle - 20.5, y - middle + 12) < 7
+    assert image[inside].mean() == pytest.approx(0.02, rel=2e-3)
+    weights = np.clip(image, 0.005, None) - 0.005
+    assert np.average(x, weights=weights) == pytest.approx(middle + 20.5, abs=0.1)
+    assert np.average(y, weights=weights) == pytest.approx(middle - 12, abs=0.1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_slice_depends_neither_on_its_neighbours_nor_on_the_threads(method):
+    angles = np.arange(60) * 3.0
+    sinograms = noise(7, 60, 50)
+    with Reconstructor(angles=angles, columns=50, method=method) as reconstruct:
+        expected = np.concatenate([reconstruct(one[np.newaxis]) for one in sinograms])
+    for threads in (1, 2, 5):
+        with Reconstructor(angles=angles, columns=50, method=method, threads=threads) as reconstruct:
+            np.testing.assert_array_equal(reconstruct(sinograms), expected)
+            np.testing.assert_array_equal(reconstruct(sinograms[3:5]), expected[3:5])
+
+
+def test_a_smoother_window_gives_less_noise_and_the_same_mean():
+    angles = np.arange(180.0)
+    sinograms = disk_sinogram(angles, 64, center=31.5, radius=20)[np.newaxis] + 0.02 * noise(1, 180, 64)
+    inside = disk(64, 15)
+    spread = {}
+    for window in ("ram-lak", "shepp-logan", "cosine", "hamming", "hann"):
+        with Reconstructor(angles=angles, columns=64, window=window) as reconstruct:
+            image = reconstruct(sinograms)[0][inside]
+        assert image.mean() == pytest.approx(0.02, rel=0.01)
+        spread[window] = image.std()
+    assert list(spread) == sorted(spread, key=spread.get, reverse=True)
+
+
+@pytest.mark.parametrize(("mask", "radius"), [(True, 16), (9.5, 9.5)])
+def test_the_mask_clears_only_what_lies_outside(mask, radius):
+    sinograms = noise(2, 40, 32)
+    angles = np.arange(40) * 4.5
+    with Reconstructor(angles=angles, columns=32) as plain:
+        expected = plain(sinograms)
+    with Reconstructor(angles=angles, columns=32, mask=mask) as masked:
+        slices = masked(sinograms)
+    y, x = np.mgrid[:32, :32] - 15.5
+    outside = np.hypot(x, y) > radius
+    assert not slices[:, outside].any()
+    np.testing.assert_array_equal(slices[:, ~outside], expected[:, ~outside])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"method": "gridrec"}, "fourier, fbp"),
+        ({"window": "parzen"}, "ram-lak"),
+        ({"padding": "mirror"}, "edge, zero"),
+        ({"center": 40}, "0 .. 31"),
+        ({"center": float("nan")}, "0 .. 31"),
+        ({"angles": []}, "at least one"),
+        ({"angles": [0, np.nan]}, "finite"),
+        ({"threads": 0}, "threads 0"),
+        ({"size": 0}, "size 0"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(wrong, said):
+    with pytest.raises(UsageError, match=said):
+        Reconstructor(**{"angles": [0.0, 90.0], "columns": 32} | wrong)
+
+
+def test_sinograms_of_another_shape_are_refused():
+    with (
+        Reconstructor(angles=[0.0, 90.0], columns=32) as reconstruct,
+        pytest.raises(UsageError, match="2 angles"),
+    ):
+        reconstruct(noise(1, 3, 32))
+
+
+@pytest.mark.parametrize(
+    ("angles", "intervals"),
+    [
+        (np.arange(181) * 180 / 181, 181),
+        (np.arange(400) * 360 / 400, 400),
+        (-88.2 + 2.0 * np.arange(91), 90),
+        (np.linspace(0, 360, 721), 720),
+        (np.linspace(360, 0, 721), 720),
+        (np.arange(100) * 1.0, 100),
+        ([30.0], 1),
+        ([0.0, 90.0], 2),
+        ([0.0, 180.0], 1),
+    ],
+)
+def test_every_projection_has_its_share_of_half_a_turn(angles, intervals):
+    geometry = Geometry(angles=tuple(angles), columns=8, size=8, center=3.5)
+    assert geometry.weight == pytest.approx(np.pi / intervals)
