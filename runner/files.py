@@ -37,18 +37,3 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def private_folder(path: Path) -> Path:
-    """Make a folder, with its parents, that only its owner can enter.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made, or belongs to somebody else (``PermissionError``).
-    """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owner = path.stat().st_uid
-    if owner != os.getuid():
-        raise PermissionError(f"{path} belongs to user {owner}, not to user {os.getuid()}")
-    return path

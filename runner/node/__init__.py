@@ -1,0 +1,1 @@
+"""Facts about the machine that a rank runs on: GPUs, memory, network addresses, scratch folder."""

@@ -1,0 +1,1 @@
+"""How the ranks of one start find rank 0: a private file, or one MPI broadcast. Both carry a ticket."""

@@ -1,0 +1,235 @@
+"""The command line: launch options, then a job (a script, a module or a built-in one) and its arguments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runner.errors import RunnerError, UsageError
+from runner.jobs.registry import BUILT_INS
+from runner.launcher.launch import launch
+from runner.launcher.options import RENDEZVOUS, ROLE_POLICIES, LaunchOptions
+from runner.launcher.place import find_place
+from runner.launcher.program import Program
+from runner.launcher.speak import say
+from runner.units import parse_duration, parse_size
+
+_HELP = """Run JOB on a Dask cluster made of the ranks of this batch job, or of this machine alone.
+
+JOB is a Python script, a module (-m), or one of the built-in jobs and tools below. The script needs
+no change: in it, Client() reaches the cluster. Everything ends with the job, with its exit code.
+
+\b
+  srun -n 16 python -m runner job.py ...           in a SLURM job
+  mpirun -n 16 python -m runner job.py ...         under any MPI
+  python -m runner --workers 4 job.py ...          on a laptop
+"""
+
+
+class _Size(click.ParamType):
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return parse_size(str(value))
+        except RunnerError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _Duration(click.ParamType):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return parse_duration(str(value))
+        except RunnerError as error:
+            self.fail(str(error), param, ctx)
+
+
+class JobCommand(click.Command):
+    """A command whose options end where the job begins."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parse, with our exit code for wrong usage, said by one rank only."""
+        with _one_voice():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give everything behind ``-m MODULE`` to the module, as Python does."""
+        with_value = {name for option in self.params if not _is_flag(option) for name in option.opts}
+        position = 0
+        while position < len(args) and args[position].startswith("-") and args[position] != "--":
+            if args[position] == "-m":
+                args = [*args[: position + 2], "--", *args[position + 2 :]]
+                break
+            position += 2 if args[position] in with_value else 1
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the built-in commands before the options."""
+        with formatter.section("Built-in jobs and tools (runner NAME --help)"):
+            formatter.write_dl([(name, built_in.summary) for name, built_in in BUILT_INS.items()])
+        super().format_options(ctx, formatter)
+
+
+@click.command(
+    cls=JobCommand, help=_HELP, context_settings={"allow_interspersed_args": False}, no_args_is_help=True
+)
+@click.option("-m", "module", metavar="MODULE", help="Run a module as the job, as python -m does.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Worker processes on each rank. [default: 1; without a launcher, from the cores]",
+)
+@click.option(
+    "--threads", type=click.IntRange(1), help="Threads of each worker. [default: its share of the cores]"
+)
+@click.option(
+    "--memory-limit", type=_Size(), help="Memory of each worker, like 16G. [default: its share of the job's]"
+)
+@click.option(
+    "--roles",
+    type=click.Choice(ROLE_POLICIES),
+    default="auto",
+    show_default=True,
+    help="Ranks of their own for scheduler and client, or shared with workers.",
+)
+@click.option(
+    "--rendezvous",
+    type=click.Choice(RENDEZVOUS),
+    default="auto",
+    show_default=True,
+    help="How ranks find each other.",
+)
+@click.option(
+    "--rendezvous-dir",
+    "rendezvous_folder",
+    type=click.Path(path_type=Path),
+    help="Folder that all ranks see. [default: ~/.cache/runner]",
+)
+@click.option("--interface", help="Network interface for all connections. [default: the best one that works]")
+@click.option("--local", is_flag=True, help="Use this machine alone, whatever the batch system gave.")
+@click.option(
+    "--start-timeout",
+    type=_Duration(),
+    default="5m",
+    show_default=True,
+    help="For all ranks and workers to be there.",
+)
+@click.option(
+    "--stop-timeout",
+    type=_Duration(),
+    default="0.8s",
+    show_default=True,
+    help="For a process to end in order, before it is killed.",
+)
+@click.option(
+    "--min-workers",
+    type=click.IntRange(1),
+    help="Start, and go on, with this many. [default: all to start, 1 to go on]",
+)
+@click.option(
+    "--restarts",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="How often each rank replaces dead workers.",
+)
+@click.option(
+    "--scratch",
+    type=click.Path(path_type=Path),
+    help="Folder on each machine for spilled data. [default: TMPDIR or /tmp]",
+)
+@click.option(
+    "--logs", type=click.Path(path_type=Path), help="Folder for a log file per process. [default: not kept]"
+)
+@click.option(
+    "--dashboard/--no-dashboard",
+    default=True,
+    show_default=True,
+    help="Serve Dask's dashboard, where bokeh is installed.",
+)
+@click.option("--insecure", is_flag=True, help="No encryption and no authentication between the ranks.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
+@click.version_option(package_name="tomo-runner", prog_name="runner")
+@click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="JOB [ARGS]...")
+@click.pass_context
+def runner(
+    ctx: click.Context, *, module: str | None, job: tuple[str, ...], insecure: bool, **options: Any
+) -> None:
+    """Run a job or a tool, and leave with its exit code."""
+    try:
+        sys.exit(_run(ctx, module, job, LaunchOptions(encrypt=not insecure, **options)))
+    except RunnerError as error:
+        # Ranks that fail for the same reason say it once; rank 0 is always one of them.
+        if _rank() == 0 or error.exit_code == 69:
+            say("runner", str(error))
+        sys.exit(error.exit_code)
+
+
+def main() -> None:
+    """Run the command line."""
+    runner(prog_name="runner")
+
+
+def _run(ctx: click.Context, module: str | None, job: tuple[str, ...], options: LaunchOptions) -> int:
+    if module is not None:
+        return launch(Program(kind="module", target=module, args=job), options, os.environ)
+    if not job:
+        raise UsageError(
+            "no job was given", "give a Python script, -m MODULE or a built-in job (runner --help)"
+        )
+    name, args = job[0], job[1:]
+    built_in = BUILT_INS.get(name)
+    if built_in is None:
+        return launch(Program(kind="script", target=name, args=args), options, os.environ)
+    return _run_built_in(ctx, name, args, options)
+
+
+def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: LaunchOptions) -> int:
+    built_in = BUILT_INS[name]
+    command = built_in.command()
+    # Wrong arguments end here, and --help is answered, before any process is started for the job.
+    with _one_voice():
+        inner = command.make_context(name, list(args), parent=ctx)
+    if built_in.on_cluster:
+        program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
+        return launch(program, options, os.environ)
+    with inner:
+        return int(command.invoke(inner) or 0)
+
+
+@contextmanager
+def _one_voice() -> Iterator[None]:
+    """Let only rank 0 speak while all ranks parse the same command line, and use our exit code."""
+    with ExitStack() as stack:
+        if _rank() != 0:
+            nowhere = stack.enter_context(Path(os.devnull).open("w"))
+            stack.enter_context(redirect_stdout(nowhere))
+            stack.enter_context(redirect_stderr(nowhere))
+        try:
+            yield
+        except click.UsageError as error:
+            error.exit_code = UsageError.exit_code
+            if _rank() != 0:
+                sys.exit(error.exit_code)
+            raise
+
+
+def _is_flag(option: click.Parameter) -> bool:
+    return isinstance(option, click.Option) and option.is_flag
+
+
+def _rank() -> int:
+    try:
+        return find_place(os.environ).rank
+    except RunnerError:
+        return 0

@@ -1,0 +1,41 @@
+"""The built-in jobs and tools by name; their modules are imported when they are asked for."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A command of ours.
+
+    Attributes
+    ----------
+    module : str
+        Holds ``command`` (a click command) and, for a job, ``run(args) -> int``.
+    on_cluster : bool
+        Whether it runs in the client of a cluster (a job) or right away (a tool).
+    summary : str
+        One line for the list of commands.
+    """
+
+    module: str
+    on_cluster: bool
+    summary: str
+
+    def command(self) -> click.Command:
+        """Import the module and return its command."""
+        found: click.Command = importlib.import_module(self.module).command
+        return found
+
+
+BUILT_INS = {
+    "reconstruct": BuiltIn("runner.jobs.reconstruct", True, "Job: reconstruct a scan into a volume."),
+    "center": BuiltIn("runner.jobs.center", True, "Job: find the rotation axis of a scan."),
+    "info": BuiltIn("runner.jobs.info", False, "Tool: print what the launcher sees here."),
+    "jobscript": BuiltIn("runner.jobs.jobscript", False, "Tool: print a job script for a batch system."),
+    "simulate": BuiltIn("runner.jobs.simulate", False, "Tool: write a synthetic scan of a known object."),
+}

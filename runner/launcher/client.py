@@ -1,0 +1,46 @@
+"""The client's process: connects to the cluster, waits for the word, and runs the program as its main."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+from contextlib import suppress
+from typing import Any
+
+import dask
+from distributed import Client
+from threadpoolctl import threadpool_limits
+
+from runner.launcher.child import set_environment
+from runner.launcher.program import Program, run_to_the_end
+
+
+def run(connected: socket.socket, spec: dict[str, Any]) -> int:
+    """Run the program and return its exit code.
+
+    Parameters
+    ----------
+    connected : socket
+        To the supervisor. Says ``ready``, then waits for a line before the program starts.
+    spec : dict
+        ``program``, ``scheduler`` address, ``environment``, ``dask`` settings, ``start_timeout``.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    set_environment(spec["environment"])
+    threadpool_limits(len(os.sched_getaffinity(0)))  # the workers' BLAS has one thread, the job's has all
+    dask.config.set({**spec["dask"], "scheduler-address": spec["scheduler"]})
+    # This client is the default one: a script that makes none still computes on the cluster, and
+    # get_client() finds it. Client() in the script makes another, through the address above.
+    client = Client(timeout=spec["start_timeout"])
+    connected.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
+    if not connected.recv(64):
+        return 1  # the supervisor is gone
+    try:
+        return run_to_the_end(Program.from_message(spec["program"]))
+    finally:
+        with suppress(Exception):  # closed by its exit handler already, unless the job removed that
+            client.close(timeout=1)

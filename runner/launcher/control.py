@@ -1,0 +1,165 @@
+"""The control channel: every rank stays connected to rank 0, which thereby knows who is alive.
+
+The connection itself is the sign of life: when a process dies, its machine closes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import socket
+import ssl
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from runner.errors import StartError
+from runner.launcher.channel import Channel, Message
+from runner.launcher.deadline import Deadline
+from runner.launcher.facts import RankFacts
+from runner.launcher.rendezvous.ticket import Ticket
+from runner.launcher.security import control_context
+
+_HELLO_SECONDS = 10.0  # a stranger may hold a connection no longer than this
+_CONNECT_SECONDS = 3.0  # for each address of rank 0
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something a rank reports. ``message["event"]`` says what; ``"lost"`` is its connection's end."""
+
+    rank: int
+    message: Message
+
+
+def listen(addresses: Iterable[str]) -> tuple[socket.socket, ...]:
+    """Open a listener on each of this machine's addresses, with any free port."""
+    listeners = []
+    for address in addresses:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.bind((address, 0))
+        listener.listen(_BACKLOG)
+        listeners.append(listener)
+    return tuple(listeners)
+
+
+class Hub:
+    """Rank 0's side: takes in the ranks that hold the ticket and turns what they say into events.
+
+    Parameters
+    ----------
+    ticket : Ticket
+        What a rank must know to be let in.
+    """
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.events: asyncio.Queue[Event] = asyncio.Queue()
+        self.channels: dict[int, Channel] = {}
+        self.facts: dict[int, RankFacts] = {}
+        self.reached: dict[int, str] = {}
+        self._ticket = ticket
+        self._servers: list[asyncio.Server] = []
+
+    async def open(self, listeners: Sequence[socket.socket]) -> None:
+        """Let ranks in."""
+        keys = self._ticket.credentials
+        tls = control_context(keys, server=True) if keys else None
+        for listener in listeners:
+            self._servers.append(await asyncio.start_server(self._greet, sock=listener, ssl=tls))
+
+    def send(self, rank: int, message: Message) -> None:
+        """Send a message to one rank, if it is still there."""
+        if rank in self.channels:
+            self.channels[rank].send(message)
+
+    def broadcast(self, message: Message) -> None:
+        """Send a message to all ranks that are there."""
+        for channel in self.channels.values():
+            channel.send(message)
+
+    async def close(self) -> None:
+        """Let nobody in any more and end all connections."""
+        for server in self._servers:
+            server.close()
+        await asyncio.gather(*(channel.close() for channel in self.channels.values()))
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        channel = Channel(reader, writer)
+        try:
+            hello = await asyncio.wait_for(channel.receive(), timeout=_HELLO_SECONDS)
+        except TimeoutError:
+            hello = None
+        if hello is None or not hmac.compare_digest(str(hello.get("nonce")), self._ticket.nonce):
+            await channel.close()
+            return
+        await self.serve(channel, RankFacts.from_message(hello["facts"]), reached=hello["reached"])
+
+    async def serve(self, channel: Channel, facts: RankFacts, reached: str) -> None:
+        """Take a rank in and pass on what it says until its connection ends."""
+        if facts.rank in self.facts:
+            first = self.facts[facts.rank]
+            problem = (
+                f"two processes claim rank {facts.rank} of {self._ticket.size}: "
+                f"{first.host} (pid {first.pid}) and {facts.host} (pid {facts.pid})"
+            )
+            channel.send({"op": "refused", "problem": problem})
+            await channel.close()
+            return
+        self.channels[facts.rank] = channel
+        self.facts[facts.rank] = facts
+        self.reached[facts.rank] = reached
+        channel.send({"op": "welcome"})
+        await self.events.put(Event(facts.rank, {"event": "hello"}))
+        while (message := await channel.receive()) is not None:
+            await self.events.put(Event(facts.rank, message))
+        del self.channels[facts.rank]
+        await self.events.put(Event(facts.rank, {"event": "lost"}))
+
+
+async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel | None:
+    """Connect this rank to rank 0.
+
+    Returns
+    -------
+    Channel or None
+        None if nobody answers to this ticket: rank 0 is gone, or the ticket is an old one.
+
+    Raises
+    ------
+    StartError
+        If rank 0 refuses this rank.
+    """
+    tls = control_context(ticket.credentials, server=False) if ticket.credentials else None
+    for address, port in ticket.addresses:
+        channel = await _reach(address, port, tls, min(_CONNECT_SECONDS, deadline.left))
+        if channel is None:
+            continue
+        channel.send({"nonce": ticket.nonce, "facts": facts.to_message(), "reached": address})
+        try:
+            answer = await asyncio.wait_for(channel.receive(), timeout=_HELLO_SECONDS)
+        except TimeoutError:
+            answer = None
+        if answer is not None and answer["op"] == "welcome":
+            return channel
+        await channel.close()
+        if answer is not None:
+            raise StartError(answer["problem"], "start the ranks with srun or mpirun, each once")
+    return None
+
+
+async def _reach(address: str, port: int, tls: ssl.SSLContext | None, seconds: float) -> Channel | None:
+    try:
+        reader, writer = await asyncio.wait_for(
+            asyncio.open_connection(address, port, ssl=tls), timeout=seconds
+        )
+    except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+        return None
+    return Channel(reader, writer)
+
+
+def best_address(ticket: Ticket, reached: Iterable[str]) -> str:
+    """Return the address of rank 0 that serves the most ranks; the better one where two serve alike."""
+    used = list(reached)
+    offered = [address for address, _ in ticket.addresses]
+    return max(offered, key=lambda address: (used.count(address), -offered.index(address)))

@@ -1,0 +1,182 @@
+"""The processes of one rank: the warm parent and the scheduler, client and workers that it forks.
+
+The supervisor never imports Dask. A child that dies takes nothing with it: its parent is ours, not
+the batch system's, and what its death means is decided in ``member``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import psutil
+
+from runner.launcher.channel import Channel
+from runner.launcher.deadline import Deadline
+from runner.launcher.exits import LOST, exit_code
+from runner.launcher.nursery import MESSAGE_SIZE
+
+# A child that loads MPI itself must not take over the rank's own connection to the launcher.
+_LAUNCHER_PREFIXES = (
+    "OMPI_",
+    "PMIX_",
+    "PMI_",
+    "PMI2_",
+    "PRTE_",
+    "MPI_LOCAL",
+    "HYDI_",
+    "HYDRA_",
+    "SLURM_PMIX",
+)
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the children: without the launcher's own variables, one thread per task.
+
+    Parallel tasks share the cores already; numerical libraries that start a thread per core in each
+    of them slow everything down. A number that the user set is kept.
+    """
+    kept = {name: value for name, value in environ.items() if not name.startswith(_LAUNCHER_PREFIXES)}
+    return {**dict.fromkeys(_ONE_THREAD, "1"), **kept}
+
+
+def job_environment(environ: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what turns a child's environment into the one that the user gave to the job."""
+    return {name: environ.get(name) for name in _ONE_THREAD}
+
+
+class Child:
+    """A process of this rank.
+
+    Attributes
+    ----------
+    kind, name : str
+        What it is, and what it is called.
+    pid : int or None
+        None until it runs.
+    ended : Future of int
+        Its exit code, 128 + n for signal n.
+    """
+
+    def __init__(self, kind: str, name: str, channel: Channel) -> None:
+        self.kind = kind
+        self.name = name
+        self.channel = channel
+        self.pid: int | None = None
+        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return not self.ended.done()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        if self.running and self.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+class Crew:
+    """All processes of one rank.
+
+    Parameters
+    ----------
+    environ : mapping
+        The environment that the rank was started with.
+
+    Notes
+    -----
+    The warm parent starts at once, so that its imports overlap with the rendezvous.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.setblocking(False)
+        with theirs:
+            self._parent = subprocess.Popen(
+                [sys.executable, "-m", "runner.launcher.nursery", str(theirs.fileno()), str(os.getpid())],
+                pass_fds=(theirs.fileno(),),
+                env=child_environment(environ),
+            )
+        self._children: dict[str, Child] = {}
+        self._lost: Callable[[], None] = lambda: None
+
+    def watch(self, lost: Callable[[], None]) -> None:
+        """Listen to the warm parent from the running event loop; `lost` is called if it dies."""
+        self._lost = lost
+        asyncio.get_running_loop().add_reader(self._socket, self._hear)
+
+    async def start(self, kind: str, name: str, spec: Mapping[str, Any]) -> Child:
+        """Start a process with a channel to it."""
+        ours, theirs = socket.socketpair()
+        child = Child(kind, name, await Channel.over(ours))
+        self._children[name] = child
+        order = json.dumps({"kind": kind, "name": name, "spec": spec}).encode()
+        with theirs, suppress(OSError):  # a dead parent is reported by _hear
+            socket.send_fds(self._socket, [order], [theirs.fileno()])
+        return child
+
+    async def stop(self, seconds: float) -> None:
+        """End all processes of the rank: in good order within `seconds`, then by force."""
+        running = [child for child in self._children.values() if child.running]
+        for child in running:
+            child.channel.send({"op": "stop"})
+        if running:
+            await asyncio.wait([child.ended for child in running], timeout=seconds)
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End all processes of the rank at once, those that the job started included."""
+        if self._socket.fileno() != -1:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._socket.close()
+        deadline = Deadline(2.0)
+        # Killed processes leave their own children to us (see adopt_orphans): look again until none is left.
+        while (left := psutil.Process().children(recursive=True)) and not deadline.over:
+            for process in left:
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(signal.SIGKILL)
+            psutil.wait_procs(left, timeout=min(0.2, deadline.left))
+        self._parent.poll()
+
+    def _hear(self) -> None:
+        try:
+            content = self._socket.recv(MESSAGE_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            content = b""
+        if not content:
+            self._parent_is_gone()
+            return
+        message = json.loads(content)
+        child = self._children[message["name"]]
+        if "pid" in message:
+            child.pid = message["pid"]
+        else:
+            child.ended.set_result(exit_code(message["status"]))
+
+    def _parent_is_gone(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._socket)
+        for child in self._children.values():
+            if child.running:
+                child.ended.set_result(LOST)
+        self._lost()
+
+
+def adopt_orphans() -> None:
+    """Become the parent of any process below us that loses its own, so that none escapes."""
+    import ctypes
+
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0)

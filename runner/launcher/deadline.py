@@ -1,0 +1,40 @@
+"""Every wait ends: a deadline that knows what is waited for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment after which a wait gives up.
+
+    Parameters
+    ----------
+    seconds : float
+        From now on.
+    """
+
+    seconds: float
+    _at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_at", time.monotonic() + self.seconds)
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, 0 when it is over."""
+        return max(0.0, self._at - time.monotonic())
+
+    @property
+    def over(self) -> bool:
+        """Whether the moment has passed."""
+        return self.left == 0.0
+
+    def polls(self, interval: float = 0.05) -> Iterator[float]:
+        """Yield the seconds left, sleeping in between, until the deadline is over."""
+        while not self.over:
+            yield self.left
+            time.sleep(min(interval, self.left))

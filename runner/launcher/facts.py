@@ -1,0 +1,72 @@
+"""What a rank knows about itself and tells rank 0 before anybody has a role."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from runner.batch.allocation import Allocation
+from runner.launcher.place import Place
+from runner.node import gpus, memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankFacts:
+    """One rank and the machine under it.
+
+    Attributes
+    ----------
+    rank : int
+        Its number.
+    host : str
+        The machine's name.
+    pid : int
+        The process that the launcher started.
+    cpus : tuple of int
+        The cores it may run on.
+    memory : int
+        Bytes that the whole job may use on the machine.
+    gpus : tuple of str
+        The devices it may see, as ``CUDA_VISIBLE_DEVICES`` names them.
+    cpus_per_rank : int or None
+        The cores meant for each rank, where the batch system says so.
+    """
+
+    rank: int
+    host: str
+    pid: int
+    cpus: tuple[int, ...]
+    memory: int
+    gpus: tuple[str, ...] = ()
+    cpus_per_rank: int | None = None
+
+    def to_message(self) -> dict[str, Any]:
+        """Return plain values for the control channel."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: Mapping[str, Any]) -> RankFacts:
+        """Rebuild what :meth:`to_message` made."""
+        return cls(**{**message, "cpus": tuple(message["cpus"]), "gpus": tuple(message["gpus"])})
+
+
+def gather_facts(place: Place, allocation: Allocation, environ: Mapping[str, str]) -> RankFacts:
+    """Look at the machine and the batch system's gifts."""
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    asked = allocation.memory_per_node
+    if asked is None and allocation.memory_per_cpu is not None:
+        # the launcher's ranks on this machine, each with its CPUs
+        ranks = place.local_size or 1
+        asked = allocation.memory_per_cpu * ranks * (allocation.cpus_per_task or 1)
+    return RankFacts(
+        rank=place.rank,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        cpus=cpus,
+        memory=memory.memory_limit(asked=asked),
+        gpus=gpus.visible_gpus(environ, gpus.present_gpus()),
+        cpus_per_rank=allocation.cpus_per_task,
+    )

@@ -1,0 +1,301 @@
+"""Rank 0 leads: it takes the ranks in, gives out the roles, starts the job, and ends everything with it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from runner.errors import RunnerError, StartError
+from runner.launcher.control import Event, Hub
+from runner.launcher.deadline import Deadline
+from runner.launcher.exits import LOST, describe
+from runner.launcher.options import LaunchOptions
+from runner.launcher.roles import Duty, assign
+from runner.launcher.speak import say
+
+_SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
+_JOB_GRACE_SECONDS = 10.0  # for a job that was told to stop by a signal, to save what it has
+_DOWN_SECONDS = 3.0  # beyond the stop timeout, for ranks to report that they are down
+
+
+class _EndedError(Exception):
+    """The job is over, with this exit code."""
+
+    def __init__(self, code: int, number: int = 0) -> None:
+        super().__init__(code)
+        self.code = code
+        self.signal = number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """What is up when the job starts."""
+
+    duties: tuple[Duty, ...]
+    address: str
+    dashboard: int | None
+
+
+@dataclass(slots=True)
+class _State:
+    """What the leader knows about the processes."""
+
+    duties: dict[int, Duty] = field(default_factory=dict)
+    wanted: dict[str, int] = field(default_factory=dict)  # worker -> its rank
+    serving: set[str] = field(default_factory=set)
+    scheduler: dict[str, Any] | None = None
+    client_ready: bool = False
+    client_ended: bool = False
+    down: set[int] = field(default_factory=set)
+
+
+class Leader:
+    """The life of the cluster as rank 0 sees it.
+
+    Parameters
+    ----------
+    size : int
+        How many ranks there should be.
+    hub : Hub
+        The ranks' connections.
+    options : LaunchOptions
+        The same on every rank.
+    choose_host : callable
+        Returns the address for the scheduler to listen on, once the ranks are there.
+    announce : callable
+        Called with the cluster just before the job starts.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: int,
+        hub: Hub,
+        options: LaunchOptions,
+        choose_host: Callable[[], str],
+        announce: Callable[[Cluster], None],
+    ) -> None:
+        self._size = size
+        self._hub = hub
+        self._options = options
+        self._choose_host = choose_host
+        self._announce = announce
+        self._state = _State()
+
+    async def lead(self) -> int:
+        """Run the job and return its exit code."""
+        number = 0
+        try:
+            await self._run()
+        except _EndedError as end:
+            code, number = end.code, end.signal
+        except RunnerError as error:
+            say("runner", str(error))
+            code = error.exit_code
+        await self._stop(number)
+        return code
+
+    # -- start --------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        deadline = Deadline(self._options.start_timeout)
+        await self._take_in(deadline)
+        facts = [self._hub.facts[rank] for rank in sorted(self._hub.channels)]
+        duties = assign(facts, self._options)
+        self._state.duties = {duty.rank: duty for duty in duties}
+        self._state.wanted = {plan.name: duty.rank for duty in duties for plan in duty.workers}
+        host = self._choose_host()
+        scheduler = await self._start_scheduler(host, deadline)
+        for duty in duties:
+            # where a rank's workers listen: on rank 0 beside the scheduler, elsewhere where rank 0 reached it
+            own = host if duty.rank == 0 else None
+            message = {
+                "op": "serve",
+                "duty": duty.to_message(),
+                "scheduler": scheduler["address"],
+                "host": own,
+            }
+            self._hub.send(duty.rank, message)
+        await self._wait_for_workers(deadline)
+        self._announce(Cluster(duties=duties, address=scheduler["address"], dashboard=scheduler["dashboard"]))
+        self._hub.broadcast({"op": "run"})
+        while True:
+            await self._next()
+
+    async def _take_in(self, deadline: Deadline) -> None:
+        def missing() -> str:
+            absent = sorted(set(range(self._size)) - set(self._hub.facts))
+            return f"{len(absent)} of {self._size} ranks: {_ranges(absent)}"
+
+        if not await self._until(lambda: len(self._hub.facts) == self._size, deadline, missing):
+            raise StartError(
+                f"{missing()} did not arrive within {self._options.start_timeout:.0f} s",
+                "see their hosts' logs, or raise --start-timeout",
+            )
+
+    async def _start_scheduler(self, host: str, deadline: Deadline) -> dict[str, Any]:
+        self._hub.send(0, {"op": "schedule", "host": host, "dashboard": self._options.dashboard})
+        await self._until(lambda: self._state.scheduler is not None, deadline, lambda: "the scheduler")
+        if self._state.scheduler is None:
+            raise StartError(f"the scheduler did not start within {self._options.start_timeout:.0f} s")
+        return self._state.scheduler
+
+    async def _wait_for_workers(self, deadline: Deadline) -> None:
+        state = self._state
+
+        def missing() -> str:
+            absent = [
+                f"{name} @ {self._host(state.wanted[name])}" for name in set(state.wanted) - state.serving
+            ]
+            return "worker " + ", ".join(sorted(absent)) if absent else "the client"
+
+        def complete() -> bool:
+            return state.client_ready and state.serving >= set(state.wanted)
+
+        if await self._until(complete, deadline, missing):
+            return
+        enough = self._options.min_workers
+        if not state.client_ready or enough is None or len(state.serving) < enough:
+            raise StartError(
+                f"{missing()} did not start within {self._options.start_timeout:.0f} s",
+                "raise --start-timeout, or start with fewer by --min-workers",
+            )
+
+    async def _until(
+        self, reached: Callable[[], bool], deadline: Deadline, waiting_for: Callable[[], str]
+    ) -> bool:
+        """Handle events until something is reached; tell what is waited for when it takes long."""
+        silence = _SILENCE_SECONDS
+        quiet = Deadline(silence)
+        while not reached():
+            if deadline.over:
+                return False
+            try:
+                await asyncio.wait_for(self._next(), timeout=min(quiet.left, deadline.left))
+            except TimeoutError:
+                if quiet.over and not deadline.over:
+                    say("runner", f"waiting for {waiting_for()} ({deadline.left:.0f} s left)")
+                    silence = min(2 * silence, 60.0)
+                    quiet = Deadline(silence)
+        return True
+
+    # -- events -------------------------------------------------------------------------------------
+
+    async def _next(self) -> None:
+        self._handle(await self._hub.events.get())
+
+    def _handle(self, event: Event) -> None:
+        """Take note of one event.
+
+        Raises
+        ------
+        _EndedError
+            If it ends the job.
+        """
+        match event.message:
+            case {"event": "ready", "kind": "scheduler"} as scheduler:
+                self._state.scheduler = scheduler
+            case {"event": "ready", "kind": "client"}:
+                self._state.client_ready = True
+            case {"event": "ready", "kind": "worker", "plan": plan}:
+                self._state.serving.add(plan)
+            case {"event": "worker died"} as death:
+                self._worker_died(event.rank, death)
+            case {"event": "ended", "kind": "client", "code": code}:
+                self._state.client_ended = True
+                raise _EndedError(code)
+            case {"event": "ended", "kind": kind, "code": code, "log": log}:
+                self._say_about(event.rank, kind, f"{describe(code)}; the job cannot go on without it", log)
+                raise _EndedError(LOST)
+            case {"event": "signal", "number": number}:
+                say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
+                raise _EndedError(128 + number, number)
+            case {"event": "lost"} | {"event": "crew lost"}:
+                self._rank_lost(event.rank)
+            case {"event": "down"}:
+                self._state.down.add(event.rank)
+
+    def _worker_died(self, rank: int, death: dict[str, Any]) -> None:
+        plan, replaced = death["plan"], death["replaced"]
+        self._state.serving.discard(plan)
+        if not replaced:
+            self._state.wanted.pop(plan, None)
+        outcome = "started again" if replaced else f"not started again after {self._options.restarts} deaths"
+        self._say_about(rank, f"worker {plan}", f"{death['how']}; {outcome}", death["log"])
+        self._check_enough()
+
+    def _rank_lost(self, rank: int) -> None:
+        if rank in self._state.down:
+            return
+        duty = self._state.duties.get(rank)
+        self._say_about(rank, "", "lost", [])
+        if duty is None or duty.client or duty.scheduler:
+            raise _EndedError(LOST)
+        for plan in duty.workers:
+            self._state.wanted.pop(plan.name, None)
+            self._state.serving.discard(plan.name)
+        self._check_enough()
+
+    def _check_enough(self) -> None:
+        needed = self._options.min_workers or 1
+        if len(self._state.wanted) < needed:
+            say("runner", f"{len(self._state.wanted)} workers are left, the job needs {needed}")
+            raise _EndedError(LOST)
+
+    def _host(self, rank: int) -> str:
+        return self._hub.facts[rank].host
+
+    def _say_about(self, rank: int, role: str, text: str, log: list[str]) -> None:
+        indented = "".join(f"\n    {line}" for line in log)
+        say(f"rank {rank} @ {self._host(rank)} {role}".rstrip(), text + indented)
+
+    # -- stop ---------------------------------------------------------------------------------------
+
+    async def _stop(self, number: int) -> None:
+        """End everything: the job first, if a signal came, then all processes, then the ranks."""
+        state = self._state
+        client = next((duty.rank for duty in state.duties.values() if duty.client), None)
+        if number and state.client_ready and not state.client_ended and client is not None:
+            self._hub.send(client, {"op": "signal", "number": number})
+            await self._settle(lambda: state.client_ended, _JOB_GRACE_SECONDS)
+        self._hub.broadcast({"op": "stop"})
+        everybody = self._options.stop_timeout + _DOWN_SECONDS
+        if not await self._settle(lambda: state.down >= set(self._hub.channels), everybody):
+            late = sorted(set(self._hub.channels) - state.down)
+            say("runner", f"rank {_ranges(late)} did not stop in time")
+        self._hub.broadcast({"op": "goodbye"})
+        await self._settle(lambda: set(self._hub.channels) <= {0}, 1.0)
+
+    async def _settle(self, reached: Callable[[], bool], seconds: float) -> bool:
+        """Wait for something while nothing that happens can change the outcome any more."""
+        deadline = Deadline(seconds)
+        while not reached():
+            if deadline.over:
+                return False
+            try:
+                event = await asyncio.wait_for(self._hub.events.get(), timeout=deadline.left)
+            except TimeoutError:
+                return False
+            if event.message["event"] == "down":
+                self._state.down.add(event.rank)
+            elif event.message["event"] == "ended" and event.message["kind"] == "client":
+                self._state.client_ended = True
+        return True
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write sorted numbers short.
+
+    >>> _ranges([1, 2, 3, 7])
+    '1-3, 7'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][-1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

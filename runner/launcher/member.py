@@ -1,0 +1,211 @@
+"""One rank at work: it does what rank 0 says, reports what happens to its processes, and stops with it.
+
+Every rank is a member, rank 0 too (it talks to its leader through a local connection).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.launcher.channel import Channel, Message
+from runner.launcher.crew import Child, Crew, job_environment
+from runner.launcher.exits import LOST, describe
+from runner.launcher.facts import RankFacts
+from runner.launcher.options import LaunchOptions
+from runner.launcher.program import Program
+from runner.launcher.roles import Duty, WorkerPlan
+from runner.launcher.security import Credentials, dask_settings
+from runner.launcher.speak import say
+from runner.node.scratch import make_scratch, scratch_root
+
+_GOODBYE_SECONDS = 5.0
+_LOG_LINES = 20
+
+
+class Member:
+    """One rank at work.
+
+    Parameters
+    ----------
+    facts : RankFacts
+        Who this is.
+    crew : Crew
+        The rank's processes.
+    channel : Channel
+        To rank 0.
+    credentials : Credentials or None
+        The job's, for Dask's connections.
+    program : Program
+        What the client runs.
+    options : LaunchOptions
+        The same on every rank.
+    environ : mapping
+        The environment that the rank was started with.
+    """
+
+    def __init__(
+        self,
+        *,
+        facts: RankFacts,
+        crew: Crew,
+        channel: Channel,
+        credentials: Credentials | None,
+        program: Program,
+        options: LaunchOptions,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._facts = facts
+        self._crew = crew
+        self._channel = channel
+        self._credentials = credentials
+        self._dask = dask_settings(credentials)
+        self._program = program
+        self._options = options
+        self._environ = environ
+        self._scratch = make_scratch(scratch_root(environ, options.scratch), f"{facts.rank}")
+        self._logs = options.logs or self._scratch
+        self._client: Child | None = None
+        self._watchers: set[asyncio.Task[None]] = set()
+        self._restarts_left = options.restarts
+        self._stopping = False
+
+    async def serve(self) -> int:
+        """Do what rank 0 says until it says goodbye; return this rank's exit code.
+
+        The job's exit code is rank 0's alone: another rank that did its part ends with 0, lest a
+        launcher takes its end for a failure of its own.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
+        self._crew.watch(lost=lambda: self._channel.send({"event": "crew lost"}))
+        try:
+            while (order := await self._channel.receive()) is not None:
+                if order["op"] == "goodbye":
+                    return 0
+                await self._obey(order)
+            if not self._stopping:
+                say(f"rank {self._facts.rank} @ {self._facts.host}", "rank 0 is lost, this rank stops")
+            return LOST
+        finally:
+            await self._crew.kill()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    async def _obey(self, order: Message) -> None:
+        match order["op"]:
+            case "schedule":
+                await self._start("scheduler", "scheduler", self._scheduler_spec(order))
+            case "serve":
+                duty = Duty.from_message(order["duty"])
+                for plan in duty.workers:
+                    await self._start_worker(plan, order["scheduler"], order["host"])
+                if duty.client:
+                    self._client = await self._start("client", "client", self._client_spec(order))
+            case "run" if self._client is not None:
+                self._client.channel.send({"op": "run"})
+            case "signal" if self._client is not None:
+                self._client.signal(order["number"])
+            case "stop":
+                self._stopping = True
+                await self._crew.stop(self._options.stop_timeout)
+                shutil.rmtree(self._scratch, ignore_errors=True)
+                self._channel.send({"event": "down"})
+
+    async def _start(self, kind: str, name: str, spec: Mapping[str, Any]) -> Child:
+        child = await self._crew.start(kind, name, spec)
+        self._watch(self._report(child))
+        return child
+
+    async def _start_worker(self, plan: WorkerPlan, scheduler: str, host: str | None, again: int = 0) -> None:
+        name = f"{plan.name}.{again}" if again else plan.name
+        spec = self._worker_spec(plan, name, scheduler, host)
+        child = await self._crew.start("worker", f"worker-{name}", spec)
+        self._watch(self._keep_alive(child, plan, scheduler, host, again))
+
+    def _watch(self, watcher: Any) -> None:
+        task = asyncio.create_task(watcher)
+        self._watchers.add(task)
+        task.add_done_callback(self._watchers.discard)
+
+    async def _report(self, child: Child, **more: Any) -> int:
+        """Tell rank 0 when a process is ready and how it ends."""
+        while (message := await child.channel.receive()) is not None:
+            self._channel.send({**message, "kind": child.kind, "name": child.name, "pid": child.pid, **more})
+        code = await child.ended
+        if child.kind != "worker" and not self._stopping:
+            self._channel.send({"event": "ended", "kind": child.kind, "code": code, "log": self._tail(child)})
+        return code
+
+    async def _keep_alive(
+        self, child: Child, plan: WorkerPlan, scheduler: str, host: str | None, again: int
+    ) -> None:
+        """Report a worker, and replace it when it dies."""
+        code = await self._report(child, plan=plan.name)
+        if self._stopping:
+            return
+        replaced = self._restarts_left > 0
+        self._channel.send(
+            {
+                "event": "worker died",
+                "plan": plan.name,
+                "how": describe(code),
+                "replaced": replaced,
+                "log": [] if code > 128 else self._tail(child),
+            }
+        )
+        if replaced:
+            self._restarts_left -= 1
+            await self._start_worker(plan, scheduler, host, again + 1)
+
+    def _signalled(self, number: int) -> None:
+        # Rank 0 decides for all; the batch system sends the signal to every rank at about the same time.
+        self._channel.send({"event": "signal", "number": number})
+
+    def _log_file(self, name: str) -> Path:
+        return self._logs / f"rank-{self._facts.rank:04d}.{self._facts.host}.{name}.log"
+
+    def _tail(self, child: Child) -> list[str]:
+        try:
+            return self._log_file(child.name).read_text(errors="replace").splitlines()[-_LOG_LINES:]
+        except OSError:
+            return []
+
+    def _scheduler_spec(self, order: Message) -> dict[str, Any]:
+        return {
+            "host": order["host"],
+            "encrypt": self._credentials is not None,
+            "dashboard": order["dashboard"],
+            "import_folder": self._program.import_folder,
+            "dask": self._dask,
+            "log": os.fspath(self._log_file("scheduler")),
+        }
+
+    def _worker_spec(self, plan: WorkerPlan, name: str, scheduler: str, host: str | None) -> dict[str, Any]:
+        return {
+            "name": name,
+            "scheduler": scheduler,
+            "host": host or self._channel.local_address,
+            "threads": plan.threads,
+            "memory": plan.memory,
+            "resources": {"GPU": 1} if plan.gpu is not None else {},
+            "environment": {"CUDA_VISIBLE_DEVICES": plan.gpu or ""},
+            "folder": os.fspath(self._scratch),
+            "import_folder": self._program.import_folder,
+            "dask": self._dask,
+            "start_timeout": self._options.start_timeout,
+            "log": os.fspath(self._log_file(f"worker-{name}")),
+        }
+
+    def _client_spec(self, order: Message) -> dict[str, Any]:
+        return {
+            "scheduler": order["scheduler"],
+            "program": self._program.to_message(),
+            "environment": {**job_environment(self._environ), "CUDA_VISIBLE_DEVICES": ""},
+            "dask": self._dask,
+            "start_timeout": self._options.start_timeout,
+        }

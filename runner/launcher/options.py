@@ -1,0 +1,76 @@
+"""Everything that a person may ask of the launcher, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+RolePolicy = Literal["auto", "dedicated", "shared"]
+Rendezvous = Literal["auto", "file", "mpi"]
+
+ROLE_POLICIES: tuple[str, ...] = get_args(RolePolicy)
+RENDEZVOUS: tuple[str, ...] = get_args(Rendezvous)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """How the ranks become a cluster.
+
+    Attributes
+    ----------
+    workers : int or None
+        Worker processes on each rank; None chooses: one on a rank of a launcher, as many as suit
+        the cores where there is no launcher.
+    threads : int or None
+        Task threads of each worker; None shares the rank's cores among its workers.
+    memory_limit : int or None
+        Bytes for each worker; None shares what the job may use on the machine.
+    roles : {"auto", "dedicated", "shared"}
+        Whether scheduler and client get ranks of their own.
+    rendezvous : {"auto", "file", "mpi"}
+        How the ranks find rank 0.
+    rendezvous_folder : Path or None
+        A folder that all ranks see; None takes ``~/.cache/runner``.
+    interface : str or None
+        The network interface for all connections; None probes.
+    local : bool
+        Use this machine only, whatever the batch system gave.
+    start_timeout : float
+        Seconds for all ranks and workers to be there.
+    stop_timeout : float
+        Seconds for a process to end in good order before it is killed.
+    min_workers : int or None
+        The job starts and goes on with this many; None asks for all at the start and one later.
+    restarts : int
+        How often a rank replaces worker processes that died.
+    scratch : Path or None
+        A folder on each machine for spilled data; None asks the environment.
+    logs : Path or None
+        A folder for one log file per process; None keeps them in the scratch folder, which goes
+        with the job.
+    dashboard : bool
+        Serve Dask's dashboard on the scheduler's loopback address.
+    encrypt : bool
+        TLS with one-time credentials on every connection.
+    quiet : bool
+        Print nothing but problems.
+    """
+
+    workers: int | None = None
+    threads: int | None = None
+    memory_limit: int | None = None
+    roles: RolePolicy = "auto"
+    rendezvous: Rendezvous = "auto"
+    rendezvous_folder: Path | None = None
+    interface: str | None = None
+    local: bool = False
+    start_timeout: float = 300.0
+    stop_timeout: float = 0.8
+    min_workers: int | None = None
+    restarts: int = 10
+    scratch: Path | None = None
+    logs: Path | None = None
+    dashboard: bool = True
+    encrypt: bool = True
+    quiet: bool = False

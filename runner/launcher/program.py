@@ -1,0 +1,152 @@
+"""The program to run on the cluster, unchanged: a script, a module, or a job of ours.
+
+A script runs as ``python job.py`` would run it: as a real ``__main__`` module with its ``__file__``,
+``sys.argv`` and ``sys.path[0]``, so that pickling by value, its own multiprocessing and modules beside
+it all work.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import runpy
+import sys
+import threading
+import types
+from dataclasses import asdict, dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import Any, Literal
+
+from runner.errors import MissingFileError, RunnerError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What the client runs.
+
+    Attributes
+    ----------
+    kind : {"script", "module", "function"}
+        A file (or a folder or zip file with a ``__main__.py``), the name of a module as for
+        ``python -m``, or ``package.module:function`` that takes the arguments and returns an exit code.
+    target : str
+        Which one.
+    args : tuple of str
+        Its arguments.
+    """
+
+    kind: Literal["script", "module", "function"]
+    target: str
+    args: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The program in a few words."""
+        return {"script": self.target, "module": f"-m {self.target}", "function": self.target.split(":")[0]}[
+            self.kind
+        ]
+
+    @property
+    def import_folder(self) -> str:
+        """What ``sys.path[0]`` is, on the client and on every worker."""
+        if self.kind != "script":
+            return str(Path.cwd())
+        script = Path(self.target).resolve()
+        return str(script.parent if script.is_file() and script.suffix != ".zip" else script)
+
+    def check(self) -> None:
+        """Refuse a script that is not there, before any process is started for it.
+
+        Raises
+        ------
+        MissingFileError
+            If there is no such file.
+        """
+        if self.kind == "script" and not Path(self.target).exists():
+            raise MissingFileError(
+                f"there is no job {self.target!r}",
+                "give a Python file, -m module, or a built-in job (see: runner --help)",
+            )
+
+    def to_message(self) -> dict[str, Any]:
+        """Return plain values for the control channel."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> Program:
+        """Rebuild what :meth:`to_message` made."""
+        return cls(**{**message, "args": tuple(message["args"])})
+
+
+def run_to_the_end(program: Program) -> int:
+    """Run the program, then all that an interpreter does at its end, and return the exit code.
+
+    The caller may leave by ``os._exit`` afterwards: threads are joined, exit handlers have run, and
+    output is written.
+    """
+    code = _call(program)
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what an interpreter does first at exit
+    atexit._run_exitfuncs()  # noqa: SLF001 - and then
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # the reader has gone, or the job closed it
+            code = code or 1
+    return code
+
+
+def _call(program: Program) -> int:
+    sys.argv = [program.target, *program.args]
+    sys.path[0] = program.import_folder
+    try:
+        if program.kind == "function":
+            module, _, function = program.target.partition(":")
+            return int(getattr(importlib.import_module(module), function)(program.args))
+        if program.kind == "module":
+            runpy.run_module(program.target, run_name="__main__", alter_sys=True)
+        elif Path(program.target).suffix == ".zip" or Path(program.target).is_dir():
+            runpy.run_path(program.target, run_name="__main__")
+        else:
+            _run_script(program.target)
+    except SystemExit as leaving:
+        return _code_of(leaving)
+    except RunnerError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"runner: {error}\n")
+        return error.exit_code
+    except BaseException as error:  # noqa: BLE001 - as an interpreter: report and end with 1
+        sys.stdout.flush()
+        error.__traceback__ = _from_the_program_on(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _run_script(path: str) -> None:
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__loader__ = SourceFileLoader("__main__", path)
+    main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    sys.modules["__main__"] = main
+    code = compile(Path(path).read_bytes(), path, "exec")
+    exec(code, main.__dict__)  # noqa: S102 - running it is the purpose
+
+
+def _code_of(leaving: SystemExit) -> int:
+    """Return the exit code as an interpreter does: None is 0, a number itself, a text is printed and 1."""
+    if leaving.code is None:
+        return 0
+    if isinstance(leaving.code, int):
+        return leaving.code & 0xFF
+    sys.stdout.flush()
+    sys.stderr.write(f"{leaving.code}\n")
+    return 1
+
+
+def _from_the_program_on(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """Drop our own frames and runpy's from the top of a traceback."""
+    ours = (__file__, runpy.__file__, "<frozen runpy>", "<frozen importlib._bootstrap>")
+    while trace is not None and trace.tb_frame.f_code.co_filename in ours:
+        trace = trace.tb_next
+    return trace

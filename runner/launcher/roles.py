@@ -1,0 +1,199 @@
+"""Who does what: from the facts of all ranks and a policy to the processes of each rank.
+
+Pure. Scheduler and client get ranks of their own only where ranks are to spare, so that no GPU idles
+and no machine is left without a worker; otherwise they live beside a worker.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from runner.errors import UsageError
+from runner.launcher.facts import RankFacts
+from runner.launcher.options import LaunchOptions
+from runner.node.gpus import gpu_for
+
+# From this many ranks on, two of them cost less than a quarter of the workers.
+_MANY = 8
+_MEMORY_SHARE = 0.95  # the rest is for scheduler, client and the interpreters themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPlan:
+    """One worker process.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the cluster: ``"3"`` for the only worker of rank 3, else ``"3-0"``, ``"3-1"`` ...
+    threads : int
+        Task threads.
+    memory : int
+        Bytes after which Dask pauses it.
+    gpu : str or None
+        The one device it sees.
+    shared_gpu : bool
+        Whether another worker of the same rank has the same device.
+    """
+
+    name: str
+    threads: int
+    memory: int
+    gpu: str | None = None
+    shared_gpu: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duty:
+    """What one rank runs."""
+
+    rank: int
+    scheduler: bool = False
+    client: bool = False
+    workers: tuple[WorkerPlan, ...] = ()
+
+    def to_message(self) -> dict[str, Any]:
+        """Return plain values for the control channel."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: Mapping[str, Any]) -> Duty:
+        """Rebuild what :meth:`to_message` made."""
+        return cls(**{**message, "workers": tuple(WorkerPlan(**plan) for plan in message["workers"])})
+
+
+def assign(ranks: Sequence[RankFacts], options: LaunchOptions) -> tuple[Duty, ...]:
+    """Give every rank its duty.
+
+    Parameters
+    ----------
+    ranks : sequence of RankFacts
+        All ranks that are there, in order; the first one holds the scheduler.
+    options : LaunchOptions
+        `roles`, `workers`, `threads`, `memory_limit` are read.
+
+    Raises
+    ------
+    UsageError
+        If dedicated roles are asked of fewer than three ranks.
+    """
+    scheduler, client = ranks[0].rank, _client_rank(ranks, options)
+    dedicated = _dedicated_ranks(ranks, client, options)
+    serving = [facts for facts in ranks if facts.rank not in dedicated]
+    duties = {
+        facts.rank: Duty(rank=facts.rank, scheduler=facts.rank == scheduler, client=facts.rank == client)
+        for facts in ranks
+    }
+    for host in dict.fromkeys(facts.host for facts in serving):
+        for rank, plans in _plan_host([facts for facts in serving if facts.host == host], options).items():
+            duties[rank] = replace(duties[rank], workers=plans)
+    return tuple(duties[facts.rank] for facts in ranks)
+
+
+def _client_rank(ranks: Sequence[RankFacts], options: LaunchOptions) -> int:
+    """Return the rank of the client: one of its own if possible, else that of the scheduler."""
+    first = ranks[0].rank
+    if options.roles == "shared":
+        return first
+    if options.roles == "dedicated":
+        if len(ranks) < 3:  # scheduler, client, and somebody to work
+            raise UsageError(
+                f"--roles dedicated needs 3 ranks or more, there are {len(ranks)}",
+                "start more ranks, or use --roles shared",
+            )
+        return ranks[1].rank
+    if not _is_spare(ranks[0], ranks, taken=0):
+        return first
+    for facts in ranks[1:]:
+        taken = int(facts.host == ranks[0].host)
+        if _is_spare(facts, ranks, taken):
+            return facts.rank
+    return first
+
+
+def _dedicated_ranks(ranks: Sequence[RankFacts], client: int, options: LaunchOptions) -> frozenset[int]:
+    """Return the ranks that run no worker."""
+    first = ranks[0].rank
+    if options.roles == "shared":
+        return frozenset()
+    if client != first:
+        return frozenset((first, client))
+    # one spare rank is enough for scheduler and client together
+    return frozenset((first,)) if _is_spare(ranks[0], ranks, taken=0) else frozenset()
+
+
+def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int) -> bool:
+    """Tell whether a rank can do without a worker when `taken` others of its machine already do."""
+    local = sum(other.host == facts.host for other in ranks) - taken
+    if facts.gpus:
+        return local > _gpus_of([other for other in ranks if other.host == facts.host])
+    return len(ranks) >= _MANY and local > 1
+
+
+def _gpus_of(local: Sequence[RankFacts]) -> int:
+    """Count the devices of one machine."""
+    if all(len(facts.gpus) == 1 for facts in local):
+        # One each: the batch system's own choice. Under a device control group all of them are called "0".
+        return len(local)
+    return len({name for facts in local for name in facts.gpus})
+
+
+def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, tuple[WorkerPlan, ...]]:
+    """Plan the workers of all ranks on one machine."""
+    counts = {facts.rank: options.workers or 1 for facts in local}
+    total = sum(counts.values())
+    memory = options.memory_limit or int(min(facts.memory for facts in local) * _MEMORY_SHARE) // total
+    devices = _devices(local, counts)
+    uses = {rank: Counter(listed) for rank, listed in devices.items()}
+    return {
+        facts.rank: tuple(
+            WorkerPlan(
+                name=f"{facts.rank}" if counts[facts.rank] == 1 else f"{facts.rank}-{number}",
+                threads=options.threads or _threads(facts, local, counts[facts.rank]),
+                memory=memory,
+                gpu=device,
+                shared_gpu=device is not None and uses[facts.rank][device] > 1,
+            )
+            for number, device in enumerate(devices[facts.rank])
+        )
+        for facts in local
+    }
+
+
+def _devices(local: Sequence[RankFacts], counts: Mapping[int, int]) -> dict[int, tuple[str | None, ...]]:
+    """Choose a device for each worker; ranks beyond the number of devices work on the CPU."""
+    available = _gpus_of(local)
+    with_gpu = sum(counts[facts.rank] for facts in local if facts.gpus)
+    chosen: dict[int, tuple[str | None, ...]] = {}
+    index = 0
+    for facts in local:
+        devices: list[str | None] = []
+        for _ in range(counts[facts.rank]):
+            given_alone = len(facts.gpus) == 1
+            usable = facts.gpus and (given_alone or index < available)
+            devices.append(gpu_for(facts.gpus, index, with_gpu) if usable else None)
+            index += 1
+        chosen[facts.rank] = tuple(devices)
+    return chosen
+
+
+def _threads(facts: RankFacts, local: Sequence[RankFacts], workers: int) -> int:
+    """Share the cores of a rank with the ranks that run on the same ones, and among its workers."""
+    sharing = [other for other in local if set(other.cpus) & set(facts.cpus)]
+    cores = len(facts.cpus) // len(sharing)
+    if facts.cpus_per_rank is not None:
+        cores = min(facts.cpus_per_rank, len(facts.cpus))
+    return max(1, cores // workers)
+
+
+def local_workers(cores: int) -> int:
+    """Return how many workers suit one machine where nobody said: few, with several threads each.
+
+    >>> [local_workers(cores) for cores in (1, 2, 4, 8, 64)]
+    [1, 2, 4, 4, 8]
+    """
+    return cores if cores <= 4 else max(4, math.isqrt(cores))

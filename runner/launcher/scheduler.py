@@ -1,0 +1,69 @@
+"""The scheduler's process: Dask's scheduler, until the supervisor says stop."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import socket
+import sys
+from typing import Any
+
+import dask
+from distributed import Scheduler
+
+from runner.launcher.channel import Channel
+from runner.launcher.child import log_to, told_to_stop
+
+_DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
+_WORKERS_LEAVE_SECONDS = 0.5
+
+
+def has_dashboard() -> bool:
+    """Tell whether what the dashboard is drawn with is installed."""
+    return importlib.util.find_spec("bokeh") is not None
+
+
+def run(connected: socket.socket, spec: dict[str, Any]) -> int:
+    """Run the scheduler.
+
+    Parameters
+    ----------
+    connected : socket
+        To the supervisor. Says ``ready`` with the scheduler's address and its dashboard's port.
+    spec : dict
+        ``host`` to listen on, ``log`` file, ``dask`` settings, whether to ``encrypt``, ``dashboard``,
+        ``import_folder`` (the scheduler unpacks graphs, and with them references to the job's modules).
+    """
+    log_to(spec["log"])
+    sys.path[0] = spec["import_folder"]
+    with dask.config.set(spec["dask"]):
+        asyncio.run(_serve(connected, spec))
+    return 0
+
+
+async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
+    channel = await Channel.over(connected)
+    async with Scheduler(
+        host=spec["host"],
+        port=0,
+        protocol="tls" if spec["encrypt"] else "tcp",
+        dashboard=spec["dashboard"],
+        dashboard_address=_DASHBOARD,
+    ) as scheduler:
+        port = scheduler.http_server.port if spec["dashboard"] else None
+        channel.send({"event": "ready", "address": scheduler.address, "dashboard": port})
+        await told_to_stop(channel)
+        await _dismiss_workers(scheduler)
+
+
+async def _dismiss_workers(scheduler: Scheduler) -> None:
+    """Close all workers without waiting for the tasks that they still run.
+
+    ``Scheduler.close`` alone lets every worker finish its running task first, and closes the streams
+    before the workers have answered.
+    """
+    for stream in list(scheduler.stream_comms.values()):
+        stream.send({"op": "close", "reason": "the job is over", "executor_wait": False})
+    end = asyncio.get_running_loop().time() + _WORKERS_LEAVE_SECONDS
+    while scheduler.workers and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.005)
