@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -133,18 +134,48 @@ def test_pbs_array_on_a_host_without_the_node_file() -> None:
     )
 
 
-def test_sge_array(tmp_path: Path) -> None:
+def test_sge(tmp_path: Path) -> None:
     nodefile = tmp_path / "pe_hostfile"
-    nodefile.write_text("node1 2 all.q@node1 UNDEFINED\nnode4 2 all.q@node4 UNDEFINED\n")
-    assert detect(recorded("sge-array", PE_HOSTFILE=str(nodefile))) == Allocation(
+    nodefile.write_text("node1 2 all.q@node1 UNDEFINED\nnode2 1 all.q@node2 UNDEFINED\n\n")
+    assert detect(recorded("sge-parallel", PE_HOSTFILE=str(nodefile))) == Allocation(
         system="sge",
-        job_id="55.5",
-        attempt="sge-55.5-1",
-        restarts=1,
-        hosts=("node1", "node4"),
+        job_id="1",
+        attempt="sge-1-0",
+        hosts=("node1", "node2"),
         submit_folder=HOME,
-        cancel_command="qdel 55.5",
+        cancel_command="qdel 1",
     )
+
+
+def test_sge_array_task_that_was_started_again() -> None:
+    assert detect(recorded("sge-array", RESTARTED="1")) == Allocation(
+        system="sge",
+        job_id="2.5",
+        attempt="sge-2.5-1",
+        restarts=1,
+        submit_folder=HOME,
+        cancel_command="qdel 2.5",
+    )
+
+
+def test_oar(tmp_path: Path) -> None:
+    nodefile = tmp_path / "7"
+    nodefile.write_text("node1\nnode1\nnode2\nnode2\n")
+    os.utime(nodefile, (1780000000, 1780000000))  # OAR writes it when the job starts
+    assert detect(recorded("oar", OAR_NODEFILE=str(nodefile))) == Allocation(
+        system="oar",
+        job_id="1",
+        attempt="oar-1",
+        hosts=("node1", "node2"),
+        ends_at=1780000120.0,
+        submit_folder=HOME,
+        cancel_command="oardel 1",
+    )
+
+
+def test_oar_end_of_the_job_on_a_host_without_the_node_file() -> None:
+    assert detect(recorded("oar")).ends_at is None
+    assert detect(recorded("oar", RUNNER_END="1780000120")).ends_at == 1780000120.0
 
 
 @pytest.mark.parametrize("environ", [{}, {"JOB_ID": "12"}, {"SLURM_JOB_ID": ""}, {"SLURM_PROCID": "0"}])
