@@ -62,11 +62,13 @@ class Detector:
 
     def heights(self) -> NDArray[np.float64]:
         """Height z of the middle of each row, (row,) cm."""
-        return (np.arange(self.rows) - (self.rows - 1) / 2) * self.pixel
+        rows = np.arange(self.rows, dtype=np.float64)
+        return (rows - (self.rows - 1) / 2) * self.pixel
 
     def borders(self) -> NDArray[np.float64]:
         """Distance of the pixels' borders from the axis, (column + 1,) cm."""
-        return (np.arange(self.columns + 1) - 0.5 - self.center) * self.pixel
+        borders = np.arange(self.columns + 1, dtype=np.float64)
+        return (borders - 0.5 - self.center) * self.pixel
 
 
 def example(radius: float, height: float) -> tuple[Ellipsoid, ...]:

@@ -76,7 +76,7 @@ class Settings:
     @property
     def rotation_angles(self) -> NDArray[np.float64]:
         """Angle of each projection, (angle,) degrees."""
-        return self.start + np.arange(self.angles) * (self.span / self.angles)
+        return self.start + np.arange(self.angles, dtype=np.float64) * (self.span / self.angles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,8 +226,10 @@ class _Camera:
         rows, columns = settings.rows, settings.columns
         y, x = np.linspace(-1, 1, rows)[:, np.newaxis], np.linspace(-1, 1, columns)
         stripes = 1 + 0.03 * np.sin(9 * y + 2 * np.sin(3 * x))  # of a multilayer monochromator
-        self._at_start = _PHOTONS * np.exp(-0.3 * y**2 - 0.2 * x**2) * stripes
-        self._at_end = 0.95 * _PHOTONS * np.exp(-0.3 * (y - 0.05) ** 2 - 0.2 * x**2) * stripes
+        self._at_start: NDArray[np.float64] = _PHOTONS * np.exp(-0.3 * y**2 - 0.2 * x**2) * stripes
+        self._at_end: NDArray[np.float64] = (
+            0.95 * _PHOTONS * np.exp(-0.3 * (y - 0.05) ** 2 - 0.2 * x**2) * stripes
+        )
         # a response that depends on the intensity is not mended by the flats, and makes rings
         self.gain = np.ones((rows, columns))
         self._dead: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
@@ -238,11 +240,11 @@ class _Camera:
             self._dead = random.integers(rows, size=number), random.integers(columns, size=number)
 
     def beam(self, time: float) -> NDArray[np.float64]:
-        """Photons without sample, (row, column), from 0 at the start of the scan to 1 at its end."""
+        """Make the photons without sample, (row, column), from 0 at the start of the scan to 1 at its end."""
         return (1 - time) * self._at_start + time * self._at_end
 
     def expose(self, photons: NDArray[np.float64]) -> NDArray[np.number]:
-        """Counts for some frames, (frame, row, column)."""
+        """Turn the photons of some frames into counts, (frame, row, column)."""
         if not self._noise:
             return (photons + _DARK_COUNTS).astype(np.float32)
         counts = self._random.poisson(photons) + self._random.normal(_DARK_COUNTS, 3.0, photons.shape)

@@ -8,6 +8,7 @@ however the rows are split into chunks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from runner.tomo.scan.read import read_frames
 _LEAST, _MOST = np.float32(1e-6), np.float32(10)
 
 
-def corrected_sinograms(scan: Scan, rows: slice) -> NDArray[np.float32]:
+def corrected_sinograms(
+    scan: Scan, rows: slice, *, chosen: NDArray[np.int64] | None = None
+) -> NDArray[np.float32]:
     """Read some detector rows of a scan and correct them.
 
     Parameters
@@ -28,6 +31,8 @@ def corrected_sinograms(scan: Scan, rows: slice) -> NDArray[np.float32]:
         The scan.
     rows : slice
         Which detector rows: start and stop.
+    chosen : (angle,) int64, optional
+        Numbers of the projections to read, ascending; all if not given.
 
     Returns
     -------
@@ -40,10 +45,12 @@ def corrected_sinograms(scan: Scan, rows: slice) -> NDArray[np.float32]:
     MissingFileError, ScanError
         As from :func:`runner.tomo.scan.read.read_frames`.
     """
-    projections = read_frames(scan.projections, rows)
+    numbers = np.arange(scan.projections.count) if chosen is None else chosen
+    projections = read_frames(replace(scan.projections, indices=scan.projections.indices[numbers]), rows)
     dark = mean_frame([read_frames(group.frames, rows) for group in scan.darks])
     flats = [median_frame(read_frames(group.frames, rows)) for group in scan.flats]
-    return line_integrals(projections, dark, flats, [group.position for group in scan.flats])
+    times = np.add(numbers, 0.5, dtype=np.float64)
+    return line_integrals(projections, times, dark, flats, [group.position for group in scan.flats])
 
 
 def mean_frame(stacks: Sequence[NDArray[np.number]]) -> NDArray[np.float32]:
@@ -81,6 +88,7 @@ def median_frame(stack: NDArray[np.number]) -> NDArray[np.float32]:
 
 def line_integrals(
     projections: NDArray[np.number],
+    times: NDArray[np.float64],
     dark: NDArray[np.float32],
     flats: Sequence[NDArray[np.float32]],
     positions: Sequence[float],
@@ -91,14 +99,16 @@ def line_integrals(
     ----------
     projections : (angle, row, column) ndarray
         Counts.
+    times : (angle,) float64
+        Where each projection stands in the scan, ascending: the i-th at i + 1/2.
     dark : (row, column) float32
         Counts without beam.
     flats : sequence of (row, column) float32
         Counts without sample, at least one.
     positions : sequence of float
-        Where each flat stands among the projections, ascending (see
-        :class:`~runner.tomo.scan.scan.FrameGroup`). Projection i stands at i + 1/2; its flat is
-        interpolated linearly between the two around it, and constant outside.
+        Where each flat stands in the scan, ascending (see
+        :class:`~runner.tomo.scan.scan.FrameGroup`). A projection's flat is interpolated linearly
+        between the two around it, and constant outside.
 
     Returns
     -------
@@ -107,7 +117,7 @@ def line_integrals(
     count, height, width = projections.shape
     sinograms = np.empty((height, count, width), np.float32)
     beams = [_beam(flat, dark) for flat in flats]
-    segments = _segments(count, positions)
+    segments = _segments(times, positions)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for row, sinogram in enumerate(sinograms):
             np.subtract(projections[:, row], dark[row], out=sinogram, casting="same_kind")
@@ -129,22 +139,21 @@ def _beam(flat: NDArray[np.float32], dark: NDArray[np.float32]) -> NDArray[np.fl
 
 
 def _segments(
-    count: int, positions: Sequence[float]
+    times: NDArray[np.float64], positions: Sequence[float]
 ) -> list[tuple[slice, int, int, NDArray[np.float32] | None]]:
     """Cut the projections at the flats: (which projections, flat before, flat after, weight of the latter).
 
     Outside the flats, the flat before and the flat after are the same, and there is no weight.
     """
-    stands = np.arange(count) + 0.5
-    cuts = np.searchsorted(stands, positions).tolist()
+    cuts = np.searchsorted(times, positions).tolist()
     last = len(positions) - 1
     segments: list[tuple[slice, int, int, NDArray[np.float32] | None]] = [
         (slice(0, cuts[0]), 0, 0, None),
-        (slice(cuts[-1], count), last, last, None),
+        (slice(cuts[-1], len(times)), last, last, None),
     ]
     for before, after in zip(range(last), range(1, last + 1), strict=True):
         angles = slice(cuts[before], cuts[after])
         length = positions[after] - positions[before]
-        weight = ((stands[angles] - positions[before]) / length).astype(np.float32)[:, np.newaxis]
+        weight = ((times[angles] - positions[before]) / length).astype(np.float32)[:, np.newaxis]
         segments.append((angles, before, after, weight))
     return segments

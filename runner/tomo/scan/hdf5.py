@@ -22,7 +22,7 @@ def open_file(path: Path) -> h5py.File:
     ScanError
         If it is no HDF5 file, is truncated, or cannot be read.
     """
-    import hdf5plugin  # noqa: F401, PLC0415  # registers the compression filters that detectors use
+    import hdf5plugin  # noqa: F401  # registers the compression filters that detectors use
 
     if not path.exists():
         raise MissingFileError(f"no such file: {path}", "check the path of the scan")
