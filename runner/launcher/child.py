@@ -27,6 +27,7 @@ def log_to(path: str) -> None:
         logger.handlers.clear()
         logger.propagate = True
     logging.getLogger().handlers[:] = [handler]
+    logging.captureWarnings(capture=True)
 
 
 def set_environment(values: Mapping[str, str | None]) -> None:

@@ -10,7 +10,8 @@ from runner.launcher.facts import RankFacts
 from runner.launcher.roles import Duty
 from runner.units import format_size
 
-_COLUMNS = ("rank", "host", "pid", "roles", "threads", "memory", "GPU")
+_Row = tuple[str, ...]
+_COLUMNS: _Row = ("rank", "host", "pid", "roles", "threads", "memory", "GPU")
 _MANY = 32  # more ranks than this are summed up by host
 
 
@@ -80,7 +81,7 @@ def describe(election: Election) -> str:
 
 
 def _table(facts: Sequence[RankFacts], duties: Sequence[Duty]) -> list[str]:
-    rows = [_COLUMNS]
+    rows: list[_Row] = [_COLUMNS]
     if len(facts) <= _MANY:
         rows += [_row(fact, duty) for fact, duty in zip(facts, duties, strict=True)]
     else:
@@ -92,7 +93,7 @@ def _table(facts: Sequence[RankFacts], duties: Sequence[Duty]) -> list[str]:
     ]
 
 
-def _row(fact: RankFacts, duty: Duty) -> tuple[str, ...]:
+def _row(fact: RankFacts, duty: Duty) -> _Row:
     roles = ["scheduler"] * duty.scheduler + ["client"] * duty.client
     if duty.workers:
         roles.append("worker" if len(duty.workers) == 1 else f"{len(duty.workers)} workers")
@@ -110,11 +111,11 @@ def _row(fact: RankFacts, duty: Duty) -> tuple[str, ...]:
     )
 
 
-def _rows_by_host(facts: Sequence[RankFacts], duties: Sequence[Duty]) -> list[tuple[str, ...]]:
+def _rows_by_host(facts: Sequence[RankFacts], duties: Sequence[Duty]) -> list[_Row]:
     by_host: Mapping[str, list[tuple[RankFacts, Duty]]] = {fact.host: [] for fact in facts}
     for fact, duty in zip(facts, duties, strict=True):
         by_host[fact.host].append((fact, duty))
-    rows = []
+    rows: list[_Row] = []
     for host, members in by_host.items():
         plans = [plan for _, duty in members for plan in duty.workers]
         roles = ["scheduler"] * any(duty.scheduler for _, duty in members)

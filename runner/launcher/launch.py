@@ -34,6 +34,7 @@ from runner.launcher.facts import RankFacts, gather_facts
 from runner.launcher.leader import Cluster, Leader
 from runner.launcher.member import Member
 from runner.launcher.options import LaunchOptions
+from runner.launcher.parent import stop_without_parent
 from runner.launcher.place import JOB_NAME_VARIABLE, Place, find_place
 from runner.launcher.program import Program
 from runner.launcher.rendezvous import mpi
@@ -93,6 +94,8 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     adopt_orphans()
     place, allocation = find_out(options, environ)
     program.check()
+    if place.launcher != "none":  # a person may well close the shell that started us in the background
+        stop_without_parent()
     crew = Crew(environ)
     try:
         facts = gather_facts(place, allocation, environ)

@@ -17,6 +17,7 @@ from runner.launcher.roles import Duty, assign
 from runner.launcher.speak import say
 
 _SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
+_PASS_ON_SECONDS = 0.5  # a batch system, or a terminal, signals the job's process itself; else we do after this
 _JOB_GRACE_SECONDS = 10.0  # for a job that was told to stop by a signal, to save what it has
 _DOWN_SECONDS = 3.0  # beyond the stop timeout, for ranks to report that they are down
 
@@ -213,8 +214,10 @@ class Leader:
             case {"event": "signal", "number": number}:
                 say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
                 raise _EndedError(128 + number, number)
-            case {"event": "lost"} | {"event": "crew lost"}:
-                self._rank_lost(event.rank)
+            case {"event": "lost"}:
+                self._rank_lost(event.rank, "lost: its connection ended")
+            case {"event": "crew lost"}:
+                self._rank_lost(event.rank, "lost: the parent of its processes was killed")
             case {"event": "down"}:
                 self._state.down.add(event.rank)
 
@@ -227,11 +230,11 @@ class Leader:
         self._say_about(rank, f"worker {plan}", f"{death['how']}; {outcome}", death["log"])
         self._check_enough()
 
-    def _rank_lost(self, rank: int) -> None:
+    def _rank_lost(self, rank: int, how: str) -> None:
         if rank in self._state.down:
             return
         duty = self._state.duties.get(rank)
-        self._say_about(rank, "", "lost", [])
+        self._say_about(rank, "", how, [])
         if duty is None or duty.client or duty.scheduler:
             raise _EndedError(LOST)
         for plan in duty.workers:
@@ -258,8 +261,9 @@ class Leader:
         """End everything: the job first, if a signal came, then all processes, then the ranks."""
         state = self._state
         client = next((duty.rank for duty in state.duties.values() if duty.client), None)
-        if number and state.client_ready and not state.client_ended and client is not None:
-            self._hub.send(client, {"op": "signal", "number": number})
+        if number and state.client_ready and client is not None:
+            if not await self._settle(lambda: state.client_ended, _PASS_ON_SECONDS):
+                self._hub.send(client, {"op": "signal", "number": number})
             await self._settle(lambda: state.client_ended, _JOB_GRACE_SECONDS)
         self._hub.broadcast({"op": "stop"})
         everybody = self._options.stop_timeout + _DOWN_SECONDS

@@ -138,7 +138,8 @@ class Member:
             self._channel.send({**message, "kind": child.kind, "name": child.name, "pid": child.pid, **more})
         code = await child.ended
         if child.kind != "worker" and not self._stopping:
-            self._channel.send({"event": "ended", "kind": child.kind, "code": code, "log": self._tail(child)})
+            log = self._tail(child, code)
+            self._channel.send({"event": "ended", "kind": child.kind, "code": code, "log": log})
         return code
 
     async def _keep_alive(
@@ -155,7 +156,7 @@ class Member:
                 "plan": plan.name,
                 "how": describe(code),
                 "replaced": replaced,
-                "log": [] if code > 128 else self._tail(child),
+                "log": self._tail(child, code),
             }
         )
         if replaced:
@@ -169,7 +170,10 @@ class Member:
     def _log_file(self, name: str) -> Path:
         return self._logs / f"rank-{self._facts.rank:04d}.{self._facts.host}.{name}.log"
 
-    def _tail(self, child: Child) -> list[str]:
+    def _tail(self, child: Child, code: int) -> list[str]:
+        """Return the last lines that a process logged, if they may tell why it ended."""
+        if code == 128 + signal.SIGKILL:
+            return []
         try:
             return self._log_file(child.name).read_text(errors="replace").splitlines()[-_LOG_LINES:]
         except OSError:

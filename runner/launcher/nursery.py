@@ -78,13 +78,14 @@ class Nursery:
 
     def serve(self) -> None:
         """Start children and report their ends until the supervisor is gone."""
+        supervisor = self._supervisor.fileno()
         while True:
-            ready, _, _ = select.select([self._supervisor, self._wake], [], [])
+            ready, _, _ = select.select([supervisor, self._wake], [], [])
             if self._wake in ready:
                 with suppress(BlockingIOError):
                     os.read(self._wake, 4096)
                 self._reap()
-            if self._supervisor in ready:
+            if supervisor in ready:
                 content, descriptors, _, _ = socket.recv_fds(self._supervisor, MESSAGE_SIZE, 1)
                 if not content:
                     return

@@ -21,7 +21,7 @@ class Launcher:
     Attributes
     ----------
     name : str
-        What people call it.
+        Short, for file names.
     rank, size : str
         Variables that every rank has.
     local_rank, local_size : str

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import runpy
+import signal
 import sys
 import threading
 import types
@@ -86,6 +87,7 @@ def run_to_the_end(program: Program) -> int:
     output is written.
     """
     code = _call(program)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break what follows
     threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what an interpreter does first at exit
     atexit._run_exitfuncs()  # noqa: SLF001 - and then
     for stream in (sys.stdout, sys.stderr):
