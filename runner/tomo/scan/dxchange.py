@@ -24,12 +24,10 @@ _INSTRUMENT = "measurement/instrument"
 
 def entries(file: h5py.File) -> list[str]:
     """Find the group of a file that holds a scan: none or one."""
-    if file.get("exchange", getclass=True) is not h5py.Group:
+    group = file.get("exchange")
+    if not isinstance(group, h5py.Group) or group.get("data", getlink=True) is None:
         return []
-    nested = file["exchange"].get("data", getclass=True) is h5py.Group
-    if nested:
-        return ["exchange/data"]
-    return ["exchange"] if "data" in file["exchange"] else []
+    return ["exchange/data" if isinstance(group.get("data"), h5py.Group) else "exchange"]
 
 
 def read_dxchange(

@@ -98,10 +98,10 @@ def _groups(file: h5py.File) -> list[str]:
     """Names of the groups in which an entry may be: the root's, and their own."""
     found = []
     for outer in file:
-        if file.get(outer, getclass=True) is h5py.Group:
+        group = file.get(outer)
+        if isinstance(group, h5py.Group):
             found.append(outer)
-            inner = file[outer]
-            found += [f"{outer}/{name}" for name in inner if inner.get(name, getclass=True) is h5py.Group]
+            found += [f"{outer}/{inner}" for inner in group if isinstance(group.get(inner), h5py.Group)]
     return found
 
 

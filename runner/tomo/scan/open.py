@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import ScanError
 from runner.tomo.scan import dxchange, nxtomo
-from runner.tomo.scan.hdf5 import open_file
+from runner.tomo.scan.angles import check_angles
+from runner.tomo.scan.hdf5 import find, open_file
 from runner.tomo.scan.scan import Scan
 
 
@@ -45,6 +46,8 @@ def open_scan(
     with open_file(path) as file:
         scan = _read(file, path, entry, given)
     _check_counts(scan)
+    if given is not None:
+        check_angles(given, source="the given angles", units="degree")
     return scan
 
 
@@ -53,6 +56,8 @@ def _read(file: h5py.File, path: Path, entry: str | None, angles: NDArray[np.flo
     found = dict.fromkeys(nxtomo.entries(file), nxtomo.read_nxtomo)
     found |= dict.fromkeys(dxchange.entries(file), dxchange.read_dxchange)
     if not found:
+        for name in file:  # the scan may lie behind a link that leads nowhere
+            find(file, name)
         raise ScanError(
             f"{path} holds no scan: neither NXtomo (an entry with instrument, detector and image_key)"
             " nor DXchange (exchange/data)",

@@ -67,13 +67,20 @@ def _check_extent(dataset: h5py.Dataset, source: h5py.VDSmap) -> None:
     with open_file(path) as file:
         stored = dataset_at(file, source.dset_name)
         check_sources(stored)  # a source may be virtual itself
-        needed = source.src_space.shape
-        if any(have < want for have, want in zip(stored.shape, needed, strict=True)):
+        if not _holds(stored, source):
             raise ScanError(
-                f"{source.dset_name} of {path} has shape {stored.shape}, but {_name(dataset)} is made of"
-                f" {needed}",
+                f"{source.dset_name} of {path} has shape {stored.shape} only, less than {_name(dataset)} is"
+                " made of",
                 "the scan was probably aborted: join only the frames that exist",
             )
+
+
+def _holds(stored: h5py.Dataset, source: h5py.VDSmap) -> bool:
+    """Whether a dataset has all that a virtual one takes from it."""
+    if source.src_space.get_select_type() == h5py.h5s.SEL_ALL:  # HDF5 does not keep how much that was
+        return bool(source.vspace.get_select_npoints() <= stored.size)
+    _, last = source.src_space.get_select_bounds()
+    return all(index < length for index, length in zip(last, stored.shape, strict=True))
 
 
 def _source_path(dataset: h5py.Dataset, name: str) -> Path:
