@@ -114,7 +114,7 @@ class Hub:
         while (message := await channel.receive()) is not None:
             await self.events.put(Event(facts.rank, message))
         del self.channels[facts.rank]
-        await self.events.put(Event(facts.rank, {"event": "lost"}))
+        await self.events.put(Event(facts.rank, {"event": "lost", "how": "its connection ended"}))
 
 
 async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel | None:

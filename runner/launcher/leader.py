@@ -17,7 +17,9 @@ from runner.launcher.roles import Duty, assign
 from runner.launcher.speak import say
 
 _SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
-_PASS_ON_SECONDS = 0.5  # a batch system, or a terminal, signals the job's process itself; else we do after this
+_PASS_ON_SECONDS = (
+    0.5  # a batch system, or a terminal, signals the job's process itself; else we do after this
+)
 _JOB_GRACE_SECONDS = 10.0  # for a job that was told to stop by a signal, to save what it has
 _DOWN_SECONDS = 3.0  # beyond the stop timeout, for ranks to report that they are down
 
@@ -214,10 +216,8 @@ class Leader:
             case {"event": "signal", "number": number}:
                 say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
                 raise _EndedError(128 + number, number)
-            case {"event": "lost"}:
-                self._rank_lost(event.rank, "lost: its connection ended")
-            case {"event": "crew lost"}:
-                self._rank_lost(event.rank, "lost: the parent of its processes was killed")
+            case {"event": "lost", "how": how}:
+                self._rank_lost(event.rank, f"lost: {how}")
             case {"event": "down"}:
                 self._state.down.add(event.rank)
 
