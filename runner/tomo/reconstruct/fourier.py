@@ -81,13 +81,15 @@ class FourierReconstruction:
 
 def _transfer(geometry: Geometry, length: int, window: str) -> NDArray[np.complex64]:
     """Make the factor of every spectrum: ramp, weights and the shift of the axis, (angle, frequency)."""
-    angles = geometry.radians[:, np.newaxis]
+    angles = geometry.radians
     # the transform counts its pixels from size // 2, while the slice's axis lies at (size - 1) / 2
     offset = geometry.size // 2 - (geometry.size - 1) / 2
-    center = geometry.center + offset * (np.cos(angles) - np.sin(angles))
+    centers = geometry.center + offset * (np.cos(angles) - np.sin(angles))
     omega = 2 * np.pi * np.fft.rfftfreq(length)
     gain = ramp(length, window) * _signs(length) * (geometry.weight / length)
-    transfer: NDArray[np.complex64] = (gain * np.exp(1j * omega * center)).astype(np.complex64)
+    transfer = np.empty((len(angles), len(omega)), np.complex64)
+    for row, center in zip(transfer, centers, strict=True):  # by rows: double precision needs the room
+        row[:] = gain * np.exp(1j * omega * center)
     return transfer
 
 

@@ -1,0 +1,1 @@
+"""The result: one file, written by many processes at once, and verified."""

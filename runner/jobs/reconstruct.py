@@ -1,0 +1,152 @@
+"""The job `reconstruct`: a scan becomes a volume.
+
+The launcher reads `command` before there is a cluster, only to see whether the command line is right, so this
+module loads nothing heavy until it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runner.errors import UsageError
+from runner.jobs.progress import ProgressMeter
+from runner.tomo.settings import AUTO, METHODS, PADDINGS, UNITS, WINDOWS, Settings, load_settings
+from runner.units import format_duration
+
+if TYPE_CHECKING:
+    from runner.tomo.dispatch import Progress
+    from runner.tomo.pipeline import Axis, Outcome
+
+_FILE = click.Path(path_type=Path)
+
+
+def column_or_auto(text: str) -> float | str:
+    """Read ``--center``; click says it kindly where this raises ValueError."""
+    return AUTO if text == AUTO else float(text)
+
+
+@click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("scan", type=_FILE)
+@click.argument("volume", type=_FILE)
+@click.option("--config", type=_FILE, help="TOML file with any of the settings below; options go before it.")
+@click.option("--entry", help="Group of the file that holds the scan, where there are several.")
+@click.option(
+    "--center",
+    type=column_or_auto,
+    metavar="PX|auto",
+    help="Detector column of the rotation axis, or auto.  [auto]",
+)
+@click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]")
+@click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]")
+@click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]")
+@click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
+@click.option(
+    "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
+)
+@click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
+@click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and stop.")
+def command(
+    scan: Path, volume: Path, config: Path | None, *, overwrite: bool, only_plan: bool, **given: Any
+) -> None:
+    """Reconstruct SCAN (NXtomo or DXchange) into VOLUME (HDF5).
+
+    The volume is one NeXus file, float32 (slice, y, x), with all that it was made from and by.
+    """
+    settings = load_settings(config, given)
+    if only_plan:
+        _print_plan(scan, settings)
+    else:
+        _reconstruct(scan, volume, settings, overwrite=overwrite)
+
+
+def run(args: tuple[str, ...]) -> int:
+    """Run the job, with arguments as on the command line, where ``Client()`` reaches the cluster.
+
+    Raises
+    ------
+    RunnerError
+        What the user has to mend.
+    """
+    try:
+        command.main(args=list(args), prog_name="reconstruct", standalone_mode=False)
+    except click.UsageError as error:
+        raise UsageError(error.format_message(), "see reconstruct --help") from error
+    return 0
+
+
+def _print_plan(scan: Path, settings: Settings) -> None:
+    from distributed import Client
+
+    from runner.tomo.dispatch import resources_of
+    from runner.tomo.pipeline import plan_for
+    from runner.tomo.plan import describe
+    from runner.tomo.scan import open_scan
+
+    opened = open_scan(scan, entry=settings.entry)
+    with Client() as client:
+        click.echo(describe(plan_for(opened, settings, resources_of(client))))
+
+
+def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: bool) -> None:
+    from distributed import Client
+
+    from runner.tomo.pipeline import reconstruct
+
+    show = _Display()
+    with Client() as client:
+        try:
+            outcome = reconstruct(
+                scan,
+                volume,
+                settings,
+                client,
+                overwrite=overwrite,
+                command_line=[shlex.quote(word) for word in sys.argv],
+                on_progress=show,
+            )
+        finally:
+            show.close()
+    click.echo(summary(outcome))
+
+
+def summary(outcome: Outcome) -> str:
+    """Say what was made, and how to see it."""
+    slices, height, width = outcome.shape
+    lines = {
+        "volume": f"{outcome.volume}  {outcome.dataset}",
+        "shape": f"{slices} x {height} x {width} (slice, y, x), float32, {outcome.units}",
+        "axis": axis_text(outcome.axis),
+        "time": f"{format_duration(outcome.seconds)}, {slices / outcome.seconds:.1f} slices/s",
+        "state": f"all {slices} slices written and verified",
+        "open it": f"silx view {shlex.quote(os.fspath(outcome.volume))}",
+    }
+    return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
+
+
+def axis_text(axis: Axis) -> str:
+    """Say where the rotation axis is, and how that is known."""
+    spread = f" +- {axis.evidence.spread:.2f}" if axis.evidence else ""
+    return f"column {axis.position:.2f}{spread} ({axis.origin})"
+
+
+class _Display:
+    """Makes the meter when the first progress tells the total."""
+
+    def __init__(self) -> None:
+        self._meter: ProgressMeter | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        if self._meter is None:
+            self._meter = ProgressMeter(progress.total, "slices", sys.stderr)
+        self._meter.update(progress.done)
+
+    def close(self) -> None:
+        if self._meter is not None:
+            self._meter.close()

@@ -1,0 +1,154 @@
+"""One chunk, on a worker: read, correct, reconstruct, write, verify. Only a small record goes back."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from distributed import get_worker
+
+from runner.errors import ScanError
+from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.plan import Chunk
+from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.scan import Scan
+from runner.tomo.volume.slab import Target, write_slab
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What makes a reconstructor; see :class:`runner.tomo.reconstruct.Reconstructor`."""
+
+    angles: tuple[float, ...]
+    columns: int
+    center: float
+    method: str
+    window: str
+    padding: str
+    mask: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What all chunks of a reconstruction have in common.
+
+    Attributes
+    ----------
+    scan : Scan
+        The input.
+    setup : Setup
+        How slices are made.
+    target : Target
+        Where they go.
+    scale : float
+        Factor from 1/pixel to the volume's unit.
+    """
+
+    scan: Scan
+    setup: Setup
+    target: Target
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkResult:
+    """What a worker tells about a chunk.
+
+    Attributes
+    ----------
+    chunk : Chunk
+        Its rows, all written and verified.
+    crc32 : int
+        Of the bytes written.
+    seconds : dict of str to float
+        Wall time of each stage: read, reconstruct, write.
+    worker : str
+        Address of the worker, or ``"local"``.
+    """
+
+    chunk: Chunk
+    crc32: int
+    seconds: dict[str, float]
+    worker: str
+
+
+def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
+    """Make the slices of a chunk.
+
+    On a Dask worker all its threads work on one chunk, and a second chunk waits: the plan counts on one
+    chunk's memory.
+
+    Parameters
+    ----------
+    job, chunk
+        What to do.
+    threads : int
+        Threads to use outside of a Dask worker.
+
+    Raises
+    ------
+    RunnerError
+        As from reading, correcting and writing; ScanError if there are line integrals that are not finite.
+    """
+    with _ONE_AT_A_TIME:
+        address, own_threads = _where(threads)
+        clock = _Clock()
+        with clock.stage("read"):
+            sinograms = corrected_sinograms(job.scan, slice(chunk.first_row, chunk.end_row))
+            _check_finite(sinograms, chunk)
+        with clock.stage("reconstruct"):
+            slices = _reconstructor(job.setup, own_threads)(sinograms)
+            del sinograms
+            slices *= np.float32(job.scale)
+        with clock.stage("write"):
+            crc32 = write_slab(job.target, chunk.first_row, slices)
+        return ChunkResult(chunk=chunk, crc32=crc32, seconds=clock.seconds, worker=address)
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@functools.lru_cache(maxsize=1)  # one scan at a time: its tables may fill half of a worker's memory
+def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
+    return Reconstructor(
+        angles=setup.angles,
+        columns=setup.columns,
+        center=setup.center,
+        method=setup.method,
+        window=setup.window,
+        padding=setup.padding,
+        mask=setup.mask,
+        threads=threads,
+    )
+
+
+def _where(threads: int) -> tuple[str, int]:
+    """Tell this worker's address and its threads."""
+    try:
+        worker = get_worker()
+    except ValueError:
+        return "local", threads
+    return str(worker.address), int(worker.state.nthreads)
+
+
+def _check_finite(sinograms: np.ndarray, chunk: Chunk) -> None:
+    finite = np.isfinite(sinograms).all(axis=(1, 2))
+    if not finite.all():
+        row = chunk.first_row + int(np.argmin(finite))
+        raise ScanError(f"row {row} has line integrals that are not finite numbers", "see to its pixels")
+
+
+@dataclass(slots=True)
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start

@@ -1,0 +1,258 @@
+"""From a scan to a volume, on the workers of any Dask client."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from distributed import Client
+
+from runner.errors import LostError, ScanError, UsageError
+from runner.tomo.center import AxisEstimate, find_center
+from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
+from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.plan import Plan, Resources, make_plan, work_of
+from runner.tomo.scan import Scan, open_scan
+from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
+from runner.tomo.volume.hdf5 import DATASET, ChunkRecord, Content, create_volume, finish_volume
+from runner.tomo.volume.place import check_place, check_space, partial_path
+from runner.tomo.volume.provenance import Parameter, collect
+from runner.tomo.volume.slab import Target, clear_slab
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """The rotation axis as used.
+
+    Attributes
+    ----------
+    position : float
+        Detector column.
+    origin : str
+        What it was given by, or how it was found.
+    evidence : AxisEstimate or None
+        What speaks for it, where it was found.
+    """
+
+    position: float
+    origin: str
+    evidence: AxisEstimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A finished volume.
+
+    Attributes
+    ----------
+    volume : Path
+        The file.
+    dataset : str
+        The pixels in it, axes (slice, y, x), float32.
+    shape : (int, int, int)
+        Of the dataset.
+    units : str
+        Of its values.
+    axis : Axis
+        The rotation axis.
+    seconds : float
+        From opening the scan to the verified volume.
+    """
+
+    volume: Path
+    dataset: str
+    shape: tuple[int, int, int]
+    units: str
+    axis: Axis
+    seconds: float
+
+
+def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
+    """Plan a reconstruction.
+
+    Raises
+    ------
+    UsageError
+        If the settings ask for rows that are not there.
+    ScanError
+        If the memory does not suffice.
+    """
+    return make_plan(work_of(scan, *rows_within(settings.rows, scan.rows)), resources)
+
+
+def reconstruct(
+    scan_path: Path,
+    volume_path: Path,
+    settings: Settings,
+    client: Client,
+    *,
+    overwrite: bool = False,
+    command_line: Sequence[str] = (),
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Reconstruct a scan.
+
+    Every worker reads its rows from the scan and writes its slices into the volume; the volume has its name
+    only when every slice was written and verified.
+
+    Parameters
+    ----------
+    scan_path, volume_path : Path
+        Input and output, both seen by all workers.
+    settings : Settings
+        How.
+    client : Client
+        Of any Dask cluster.
+    overwrite : bool
+        Replace a volume that is there.
+    command_line : sequence of str
+        Noted in the volume.
+    on_progress : callable
+        Called after every chunk and at least twice a second.
+
+    Raises
+    ------
+    WriteError, MissingFileError, ScanError, UsageError
+        Before any work, if it cannot be done.
+    LostError
+        If slices could not be made; the others are kept in the volume's unfinished form.
+    """
+    started = time.monotonic()
+    check_place(volume_path, overwrite=overwrite)
+    scan = open_scan(scan_path, entry=settings.entry)
+    scale, units = unit_scale(scan.pixel_size, settings)
+    plan = plan_for(scan, settings, resources_of(client))
+    check_space(volume_path, plan.bytes_written)
+    axis = find_axis(scan, settings, client)
+
+    parameters = _parameters(scan, plan, axis, units, settings)
+    target = create_volume(volume_path, _content(scan, plan, units, parameters, command_line))
+    job = Job(scan=scan, setup=_setup(scan, axis, settings), target=target, scale=scale)
+    try:
+        results, failures = run_chunks(
+            client, functools.partial(process_chunk, job), plan.chunks, on_progress=on_progress
+        )
+    except BaseException:
+        target.path.unlink(missing_ok=True)
+        raise
+    if failures:
+        raise _loss(volume_path, target, failures)
+    finish_volume(volume_path, [_record(result) for result in results])
+    return Outcome(
+        volume=volume_path,
+        dataset=DATASET,
+        shape=target.shape,
+        units=units,
+        axis=axis,
+        seconds=time.monotonic() - started,
+    )
+
+
+def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str]:
+    """Choose the unit of the volume: (factor from 1/pixel, unit).
+
+    Raises
+    ------
+    ScanError
+        If 1/cm was asked for, and the scan does not tell its pixel size.
+    """
+    if settings.units == "1/cm" and pixel_size:
+        return 1 / (100 * pixel_size), "1/cm"
+    if settings.units == "1/cm" and settings.origin("units") != "default":
+        raise ScanError("the scan does not tell its pixel size, which 1/cm needs", "say --units 1/pixel")
+    return 1.0, "1/pixel"
+
+
+def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
+    """Take the rotation axis that was given, or find it, on a worker.
+
+    Raises
+    ------
+    UsageError
+        If the one that was given lies outside of the detector.
+    ScanError
+        If it cannot be found.
+    """
+    if settings.center == AUTO:
+        found = client.submit(find_center, scan, pure=False).result()
+        return Axis(position=found.position, origin=found.method, evidence=found)
+    position = float(settings.center)
+    if position > scan.columns - 1:
+        raise UsageError(
+            f"center {position:g} lies outside of the detector",
+            f"give a column within 0 .. {scan.columns - 1}",
+        )
+    return Axis(position=position, origin=settings.origin("center"))
+
+
+def _setup(scan: Scan, axis: Axis, settings: Settings) -> Setup:
+    return Setup(
+        angles=tuple(scan.angles.tolist()),
+        columns=scan.columns,
+        center=axis.position,
+        method=settings.method,
+        window=settings.window,
+        padding=settings.padding,
+        mask=settings.mask,
+    )
+
+
+def _content(
+    scan: Scan, plan: Plan, units: str, parameters: Sequence[Parameter], typed: Sequence[str]
+) -> Content:
+    work = plan.work
+    return Content(
+        title=scan.title or scan.path.name,
+        first_row=work.first_row,
+        shape=(work.rows, work.size, work.size),
+        units=units,
+        pixel_size=scan.pixel_size,
+        provenance=collect(scan.path, typed, parameters),
+    )
+
+
+def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
+    """List all that shaped the volume, as it was used."""
+    used: dict[str, str | float | bool] = {name: getattr(settings, name) for name in NAMES}
+    used |= {
+        "entry": scan.entry,
+        "center": axis.position,
+        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
+        "units": units,
+    }
+    origins = {name: settings.origin(name) for name in NAMES} | {"center": axis.origin}
+    for name in ("spread", "agreement", "score") if axis.evidence else ():
+        used[f"center_{name}"] = getattr(axis.evidence, name)
+        origins[f"center_{name}"] = axis.origin
+    of_scan = {name: getattr(scan, name) for name in ("pixel_size", "energy", "distance")}
+    used |= {name: value for name, value in of_scan.items() if value is not None}
+    return [
+        Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
+    ]
+
+
+def _loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostError:
+    """Mark what is missing in what is kept, and say it."""
+    ordered = sorted((failure.chunk for failure in failures), key=lambda chunk: chunk.first_row)
+    for chunk in ordered:
+        clear_slab(target, chunk.first_row, chunk.end_row)
+    rows = ", ".join(f"{chunk.first_row}:{chunk.end_row}" for chunk in ordered)
+    missing = sum(chunk.rows for chunk in ordered)
+    cause = failures[0].cause
+    return LostError(
+        f"{missing} of {target.shape[0]} slices could not be made: rows {rows} ({cause})",
+        f"{partial_path(volume)} holds the others",
+    )
+
+
+def _record(result: ChunkResult) -> ChunkRecord:
+    return ChunkRecord(
+        first_row=result.chunk.first_row,
+        end_row=result.chunk.end_row,
+        crc32=result.crc32,
+        seconds=sum(result.seconds.values()),
+        worker=result.worker,
+    )

@@ -1,0 +1,218 @@
+"""Cut a reconstruction into chunks that fit the workers: decided from shapes alone, before any work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.errors import ScanError
+from runner.tomo.reconstruct.filters import padded_length
+from runner.tomo.scan import Scan
+from runner.units import format_size
+
+ALIGNMENT = 16
+"""Chunks start and end at multiples of this many rows of the scan.
+
+An engine may compute so many slices together and let them share their rounding: the groups are then the same
+in every plan, and so is every bit of the volume.
+"""
+
+_USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
+_CHUNKS_PER_WORKER = 3  # enough that a slow worker does not keep the others waiting at the end
+_BASE = 220 << 20  # a worker with its libraries, bytes
+_PIXEL = 4  # float32, bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What there is to work with.
+
+    Attributes
+    ----------
+    workers : int
+        How many worker processes.
+    memory : int
+        What each may use, bytes.
+    threads : int
+        Threads of each.
+    """
+
+    workers: int
+    memory: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The sizes of what is to be done.
+
+    Attributes
+    ----------
+    first_row, end_row : int
+        Detector rows, the end not included; each makes one slice.
+    columns, angles : int
+        Shape of a sinogram.
+    flats, darks : int
+        Frames of the largest group of flats, and of all darks.
+    frames : int
+        All frames that are read.
+    itemsize : int
+        Bytes of a stored pixel.
+    size : int
+        Pixels along both sides of a slice.
+    """
+
+    first_row: int
+    end_row: int
+    columns: int
+    angles: int
+    flats: int
+    darks: int
+    frames: int
+    itemsize: int
+    size: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.end_row - self.first_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Detector rows that one worker reconstructs at once; the end not included."""
+
+    first_row: int
+    end_row: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.end_row - self.first_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Who will do what with how much memory.
+
+    Attributes
+    ----------
+    work : Work
+        What is to be done.
+    resources : Resources
+        With what.
+    chunks : tuple of Chunk
+        In the order of rows, covering each once.
+    memory : int
+        Predicted peak of a worker process, bytes.
+    """
+
+    work: Work
+    resources: Resources
+    chunks: tuple[Chunk, ...]
+    memory: int
+
+    @property
+    def bytes_read(self) -> int:
+        """What all workers together read from the scan, as stored without compression."""
+        work = self.work
+        return work.frames * work.rows * work.columns * work.itemsize
+
+    @property
+    def bytes_written(self) -> int:
+        """Size of the volume."""
+        return self.work.rows * self.work.size**2 * _PIXEL
+
+
+def work_of(scan: Scan, first_row: int, end_row: int) -> Work:
+    """Take the sizes from a scan."""
+    flats = [group.frames.count for group in scan.flats]
+    darks = sum(group.frames.count for group in scan.darks)
+    return Work(
+        first_row=first_row,
+        end_row=end_row,
+        columns=scan.columns,
+        angles=scan.projections.count,
+        flats=max(flats, default=0),
+        darks=darks,
+        frames=scan.projections.count + sum(flats) + darks,
+        itemsize=scan.dtype.itemsize,
+        size=scan.columns,
+    )
+
+
+def make_plan(work: Work, resources: Resources) -> Plan:
+    """Choose the largest chunks that fit the memory and still leave some for every worker.
+
+    Raises
+    ------
+    ScanError
+        If not even the smallest chunk fits; says how much memory it needs.
+    """
+    usable = int(resources.memory * _USABLE)
+    needed = predicted_memory(work, ALIGNMENT, resources.threads)
+    if needed > usable:
+        has, needs = format_size(resources.memory), format_size(needed / _USABLE)
+        raise ScanError(
+            f"a worker has {has} of memory, and {ALIGNMENT} rows of {work.columns} columns and"
+            f" {work.angles} angles need {needs}",
+            "use fewer workers per machine, fewer threads per worker, or ask for more memory",
+        )
+    height = _aligned_down(work.rows // (_CHUNKS_PER_WORKER * resources.workers))
+    per_row = predicted_memory(work, 1, resources.threads) - predicted_memory(work, 0, resources.threads)
+    height = min(height, _aligned_down((usable - predicted_memory(work, 0, resources.threads)) // per_row))
+    chunks = cut(work.first_row, work.end_row, height)
+    tallest = max(chunk.rows for chunk in chunks)
+    memory = predicted_memory(work, tallest, resources.threads)
+    return Plan(work=work, resources=resources, chunks=chunks, memory=memory)
+
+
+def cut(first_row: int, end_row: int, height: int) -> tuple[Chunk, ...]:
+    """Cut rows at the multiples of `height`, counted from the detector's first row.
+
+    >>> [(chunk.first_row, chunk.end_row) for chunk in cut(10, 40, 16)]
+    [(10, 16), (16, 32), (32, 40)]
+    """
+    starts = range(first_row - first_row % height, end_row, height)
+    return tuple(
+        Chunk(first_row=max(start, first_row), end_row=min(start + height, end_row)) for start in starts
+    )
+
+
+def predicted_memory(work: Work, height: int, threads: int) -> int:
+    """Predict the peak memory of a worker that reconstructs chunks of `height` rows, bytes.
+
+    Linear in the height: frames as stored, sinograms, and slices are counted as if all were there at once.
+    """
+    length = padded_length(work.columns)
+    points = work.angles * (length // 2 + 1)
+    shared = points * (4 + 4 + 8)  # the positions of the points and the transfer function
+    # of each thread: spectrum, padded sinogram, sorted points; the transform's grid and its image
+    per_thread = points * (8 + 8 + 8) + work.size**2 * 8 * (1.25**2 + 1)
+    per_row = (
+        work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+        + work.columns * work.angles * _PIXEL
+        + work.size**2 * _PIXEL
+    )
+    return int(_BASE + shared + threads * per_thread + height * per_row)
+
+
+def describe(plan: Plan) -> str:
+    """Write a plan for people."""
+    work, resources = plan.work, plan.resources
+    heights = {chunk.rows for chunk in plan.chunks}
+    tall = " to ".join(str(height) for height in sorted({min(heights), max(heights)}))
+    lines = {
+        "slices": f"{work.rows} of {work.size} x {work.size} pixels, rows {work.first_row}:{work.end_row}",
+        "from": f"{work.angles} projections of {work.columns} columns",
+        "workers": f"{resources.workers} with {resources.threads} threads and "
+        f"{format_size(resources.memory)} of memory each",
+        "chunks": f"{len(plan.chunks)} of {tall} rows",
+        "memory": f"{format_size(plan.memory)} predicted peak of a worker",
+        "read": format_size(plan.bytes_read),
+        "written": format_size(plan.bytes_written),
+    }
+    return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
+
+
+def _aligned_down(height: int) -> int:
+    return max(height - height % ALIGNMENT, ALIGNMENT)

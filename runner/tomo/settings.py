@@ -1,0 +1,205 @@
+"""What a user can choose for a reconstruction, and where each choice came from.
+
+Of the standard library only: the command line reads the allowed values before anything heavy is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from runner.errors import MissingFileError, UsageError
+
+METHODS = ("fourier", "fbp")
+WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming")
+PADDINGS = ("edge", "zero")
+UNITS = ("1/cm", "1/pixel")
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to reconstruct.
+
+    Attributes
+    ----------
+    entry : str or None
+        The group in the scan's file that holds the scan, where there are several.
+    center : float or "auto"
+        Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
+    method, window, padding : str
+        See :class:`runner.tomo.reconstruct.Reconstructor`.
+    rows : pair of int or None, or None
+        First detector row and the one after the last; None for the outermost, or for all.
+    units : str
+        ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    mask : bool
+        Set the slices to zero outside of the largest circle that fits.
+    origins : mapping of str to str
+        For each setting that was given: by what. The others are defaults.
+    """
+
+    entry: str | None = None
+    center: float | str = AUTO
+    method: str = "fourier"
+    window: str = "ram-lak"
+    padding: str = "edge"
+    rows: tuple[int | None, int | None] | None = None
+    units: str = "1/cm"
+    mask: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+
+    def origin(self, name: str) -> str:
+        """Tell where a setting came from: ``"default"``, ``"command line"``, or the file's name."""
+        return self.origins.get(name, "default")
+
+
+NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name != "origins")
+
+
+def load_settings(config: Path | None, command_line: Mapping[str, Any]) -> Settings:
+    """Put settings together: the command line goes before the file, and the file before the defaults.
+
+    Parameters
+    ----------
+    config : Path or None
+        A TOML file with settings at its top level.
+    command_line : mapping
+        Settings by name; None where not given.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    UsageError
+        If a name or a value is not allowed; says what is.
+    """
+    from_file = {} if config is None else _read(config)
+    given = {name: value for name, value in command_line.items() if value is not None}
+    origins = dict.fromkeys(from_file, str(config)) | dict.fromkeys(given, "command line")
+    return Settings(**from_file | given, origins=MappingProxyType(origins))
+
+
+def parse_rows(text: str) -> tuple[int | None, int | None]:
+    """Read a range of rows as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    first, colon, end = text.partition(":")
+    try:
+        bounds = (int(first) if first.strip() else None, int(end) if end.strip() else None)
+    except ValueError:
+        colon = ""
+    if not colon:
+        raise UsageError(f"rows {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
+    return bounds
+
+
+def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple[int, int]:
+    """Apply a choice of rows to a detector of `total` rows.
+
+    Raises
+    ------
+    UsageError
+        If the rows are not all on the detector, or there are none.
+    """
+    if rows is None:
+        return 0, total
+    first = 0 if rows[0] is None else rows[0]
+    end = total if rows[1] is None else rows[1]
+    if not 0 <= first < end <= total:
+        raise UsageError(
+            f"rows {first}:{end} are not on the detector",
+            f"choose within 0:{total}, the end not included and larger than the first",
+        )
+    return first, end
+
+
+def _read(config: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(config.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise MissingFileError(f"there is no configuration file {config}") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{config} cannot be read as TOML: {error}") from error
+    for name in content:
+        if name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.5)
+            remedy = f"did you mean {near[0]}?" if near else f"it may hold {', '.join(NAMES)}"
+            raise UsageError(f"{config}: unknown setting {name!r}", remedy)
+    return content
+
+
+def _one_of(*allowed: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if value not in allowed:
+            raise UsageError(f"{name} {value!r} is unknown", f"choose one of {', '.join(allowed)}")
+        return str(value)
+
+    return check
+
+
+def _entry(name: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{name} {value!r} is no name of a group")
+    return value
+
+
+def _center(name: str, value: Any) -> float | str:
+    if value == AUTO:
+        return AUTO
+    try:
+        position = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        position = math.nan
+    if not math.isfinite(position) or position < 0:
+        raise UsageError(f"{name} {value!r} is no detector column", "give a number from 0 up, or auto")
+    return position
+
+
+def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return parse_rows(value)
+    if (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and all(type(v) in (int, type(None)) for v in value)
+    ):
+        return value[0], value[1]
+    raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} {value!r} is neither true nor false")
+    return value
+
+
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
+    {
+        "entry": _entry,
+        "center": _center,
+        "method": _one_of(*METHODS),
+        "window": _one_of(*WINDOWS),
+        "padding": _one_of(*PADDINGS),
+        "rows": _rows,
+        "units": _one_of(*UNITS),
+        "mask": _flag,
+    }
+)

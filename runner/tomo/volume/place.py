@@ -1,0 +1,58 @@
+"""Where a volume may be put: all that can be said before any work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from runner.errors import WriteError
+from runner.units import format_size
+
+
+def partial_path(volume: Path) -> Path:
+    """Name of a volume while it is being made: beside it, so that the last step is a rename."""
+    return volume.with_name(f"{volume.name}.partial")
+
+
+def check_place(volume: Path, *, overwrite: bool) -> None:
+    """Make sure that a volume can be written.
+
+    Raises
+    ------
+    WriteError
+        If its folder is missing or closed to us, or the volume or its unfinished form is there already.
+    """
+    folder = volume.parent
+    if not folder.is_dir():
+        raise WriteError(f"there is no folder {folder}", "make it, or choose another place for the volume")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise WriteError(f"the folder {folder} is not writable", "choose another place for the volume")
+    if volume.is_dir():
+        raise WriteError(f"{volume} is a folder", "name a file in it")
+    if overwrite:
+        return
+    if volume.exists():
+        raise WriteError(f"{volume} exists already", "say --overwrite to replace it, or choose another name")
+    partial = partial_path(volume)
+    if partial.exists():
+        raise WriteError(
+            f"{partial} was left by a run that did not finish, or is being written now",
+            "say --overwrite to start anew, or choose another name",
+        )
+
+
+def check_space(volume: Path, needed: int) -> None:
+    """Make sure that the disk has room.
+
+    Raises
+    ------
+    WriteError
+        If it has not.
+    """
+    free = shutil.disk_usage(volume.parent).free
+    if free < needed:
+        raise WriteError(
+            f"{volume.parent} has {format_size(free)} left, and the volume needs {format_size(needed)}",
+            "make room, choose another place, or fewer --rows",
+        )

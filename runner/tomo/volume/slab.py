@@ -1,0 +1,138 @@
+"""Writing a part of a volume, and making sure that it is there.
+
+A contiguous dataset that was allocated when its file was made is a plain range of bytes: any number of
+processes on any number of machines write their own parts of it at once, without HDF5.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.errors import WriteError
+
+_BLOCK = 16 << 20  # read back at a time, bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where the pixels of a volume lie in its file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    offset : int
+        Of the first pixel, bytes.
+    first_row : int
+        The detector row of the first slice.
+    shape : (int, int, int)
+        Axes (slice, y, x); float32.
+    status_offset : int
+        Of the status of the first slice: one byte each, see `WRITTEN`.
+    """
+
+    path: Path
+    offset: int
+    first_row: int
+    shape: tuple[int, int, int]
+    status_offset: int
+
+
+WRITTEN = 1
+"""Status of a slice that was written and read back; 0 is a slice that was not."""
+
+
+def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> int:
+    """Write slices into a volume, read them back from the disk, and mark them as written.
+
+    Doing it twice, or on two machines at once, does no harm: the bytes are the same.
+
+    Parameters
+    ----------
+    target : Target
+        The volume.
+    first_row : int
+        Detector row of the first of these slices.
+    slices : (slice, y, x) float32
+        What to write.
+
+    Returns
+    -------
+    int
+        CRC-32 of the bytes.
+
+    Raises
+    ------
+    WriteError
+        If they cannot be written, or what is read back differs.
+    """
+    index = first_row - target.first_row
+    content = np.ascontiguousarray(slices, dtype="<f4").data.cast("B")
+    offset = target.offset + index * target.shape[1] * target.shape[2] * 4
+    expected = zlib.crc32(content)
+    try:
+        descriptor = os.open(target.path, os.O_RDWR)
+        try:
+            _write_all(descriptor, content, offset)
+            os.fsync(descriptor)
+            found = _checksum(descriptor, len(content), offset)
+            if found == expected:
+                _write_all(descriptor, bytes([WRITTEN]) * len(slices), target.status_offset + index)
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise WriteError(f"{target.path} cannot be written ({error})", "see to the file system") from error
+    if found != expected:
+        raise WriteError(
+            f"{target.path} gives back other bytes than were written from row {first_row}",
+            "see to the file system",
+        )
+    return expected
+
+
+def clear_slab(target: Target, first_row: int, end_row: int) -> None:
+    """Fill slices that could not be made with NaN.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written.
+    """
+    height, width = target.shape[1:]
+    nothing = np.full((height, width), np.nan, "<f4").tobytes()
+    descriptor = os.open(target.path, os.O_WRONLY)
+    try:
+        for row in range(first_row, end_row):
+            index = row - target.first_row
+            _write_all(descriptor, nothing, target.offset + index * len(nothing))
+            _write_all(descriptor, b"\0", target.status_offset + index)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
+    written = 0
+    while written < len(content):  # one call writes at most 2 GiB
+        written += os.pwrite(descriptor, content[written:], offset + written)
+
+
+def _checksum(descriptor: int, length: int, offset: int) -> int:
+    # what the disk has, not what memory still holds of it
+    os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
+    checksum = 0
+    end = offset + length
+    while offset < end:
+        block = os.pread(descriptor, min(_BLOCK, end - offset), offset)
+        if not block:
+            break  # the file is too short: the checksum will not be right
+        checksum = zlib.crc32(block, checksum)
+        offset += len(block)
+    return checksum
