@@ -1,0 +1,14 @@
+#!/bin/bash
+# Run with: bash FILE [further arguments of mpirun, such as -machinefile HOSTS]
+# For machines without a batch system.
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_JOB="mpi-$(hostname)-$$-$(date +%s)")
+# Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
+export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+
+exec mpirun -n 1 "$@" \
+    env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Submit with: chmod +x FILE; oarsub -S ./FILE
+#OAR -n runner
+#OAR -l /nodes=1/core=1
+#OAR -O runner-%jobid%.out
+#OAR -E runner-%jobid%.out
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_JOB="oar-$OAR_JOB_ID-$$")
+# Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
+export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# OAR's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
+export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh
+export I_MPI_HYDRA_BOOTSTRAP=ssh I_MPI_HYDRA_BOOTSTRAP_EXEC=oarsh
+cd "$OAR_WORKDIR"
+
+# 1 per host, one line per rank; OAR's own file repeats a host per core
+hosts=$(mktemp) # OAR clears away what its jobs leave in /tmp
+awk '!seen[$1]++ {for (rank = 1; rank <= 1; rank++) print $1}' "$OAR_NODEFILE" > "$hosts"
+exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
+    env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

@@ -1,0 +1,20 @@
+#!/bin/bash
+# Submit with: qsub FILE
+# For PBS Pro and OpenPBS. Not run: no PBS was at hand; written from its manuals.
+#PBS -N runner
+#PBS -l select=1:ncpus=1:mpiprocs=1
+#PBS -l place=scatter
+#PBS -j oe
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_JOB="pbs-$PBS_JOBID-$$")
+# Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
+export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+cd "$PBS_O_WORKDIR" # PBS starts in the home folder
+
+# the node file has one line per rank (mpiprocs)
+exec mpirun -n "$(wc -l < "$PBS_NODEFILE")" -machinefile "$PBS_NODEFILE" \
+    env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

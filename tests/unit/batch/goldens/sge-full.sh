@@ -1,0 +1,28 @@
+#!/bin/bash
+# Submit with: qsub FILE
+# For Grid Engine. The parallel environment must let mpirun start processes on its hosts: ask the site for its name.
+#$ -S /bin/bash
+#$ -N recon
+#$ -cwd
+#$ -j y
+#$ -pe mpi-node 80
+#$ -l h_rt=02:00:00
+#$ -q gpu
+#$ -P abc
+#$ --exclusive
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_JOB="sge-$JOB_ID-$$")
+# Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
+export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# this system does not say when it ends the job; it began a moment before this line
+settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
+
+# one rank for every 8 of a host's slots, one line per rank; Grid Engine removes the folder
+hosts=${TMPDIR:-$TMP}/hosts
+awk '{for (rank = 1; rank <= int($2 / 8); rank++) print $1}' "$PE_HOSTFILE" > "$hosts"
+exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
+    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'

@@ -1,0 +1,20 @@
+#!/bin/bash
+# Submit with: sbatch FILE
+#SBATCH --job-name=runner
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --output=%x-%j.out
+#SBATCH --open-mode=append
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+cd "$SLURM_SUBMIT_DIR"
+if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells the end, if there is one
+    end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
+fi
+
+# srun of 22.05 does not read the number of CPUs from the job: say it again
+exec srun --kill-on-bad-exit=1 --cpu-bind=cores --unbuffered \
+    env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

@@ -1,0 +1,27 @@
+#!/bin/bash
+# Submit with: sbatch FILE
+#SBATCH --job-name=recon
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=5
+#SBATCH --cpus-per-task=8
+#SBATCH --gpus-per-node=4
+#SBATCH --mem=409600M
+#SBATCH --time=02:00:00
+#SBATCH --partition=gpu
+#SBATCH --account=abc
+#SBATCH --output=%x-%j.out
+#SBATCH --open-mode=append
+#SBATCH --exclusive
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+cd "$SLURM_SUBMIT_DIR"
+if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells the end, if there is one
+    end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
+fi
+
+# srun of 22.05 does not read the number of CPUs from the job: say it again
+exec srun --kill-on-bad-exit=1 --cpus-per-task=8 --cpu-bind=cores --unbuffered \
+    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'
