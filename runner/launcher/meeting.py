@@ -44,6 +44,8 @@ class Meeting:
     file: TicketFile | None = None
 
     def __str__(self) -> str:
+        if self.how == "alone":
+            return "nobody to meet"
         return f"a private file in {self.file.folder}" if self.file else "MPI broadcast"
 
 
