@@ -33,9 +33,7 @@ def open_file(path: Path) -> h5py.File:
     except PermissionError as error:
         raise ScanError(f"{path} must not be read by this user", "ask its owner for permission") from error
     except OSError as error:
-        if "flag values don't match" in str(
-            error
-        ):  # this process has it open already, as h5py does by default
+        if "flag values don't match" in str(error):  # open in this process already, in the default way
             return h5py.File(path, "r")
         raise _unreadable(path, str(error)) from error
 

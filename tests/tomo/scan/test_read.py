@@ -1,5 +1,7 @@
 """The pixels that are read are the pixels that are stored, whatever the layout."""
 
+from itertools import pairwise
+
 import h5py
 import hdf5plugin
 import numpy as np
@@ -28,7 +30,7 @@ LAYOUTS = {
 def test_runs_give_the_indices_back_and_leave_gaps(indices):
     found = runs(np.array(sorted(indices), np.int64))
     assert [index for start, stop in found for index in range(start, stop)] == sorted(indices)
-    assert all(before[1] < after[0] for before, after in zip(found, found[1:], strict=False))
+    assert all(before[1] < after[0] for before, after in pairwise(found))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -175,5 +177,5 @@ def test_a_dangling_soft_link_is_named(write_nxtomo):
         del group["instrument/detector/data"]
         group["instrument/detector/data"] = h5py.SoftLink("/nowhere")
 
-    with pytest.raises(ScanError, match="detector/data .*links to /nowhere"):
+    with pytest.raises(ScanError, match=r"detector/data .*links to /nowhere"):
         open_scan(write_nxtomo(change=link))
