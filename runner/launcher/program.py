@@ -8,12 +8,14 @@ it all work.
 from __future__ import annotations
 
 import atexit
+import builtins
 import importlib
 import runpy
 import signal
 import sys
 import threading
 import types
+import zipfile
 from dataclasses import asdict, dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -54,7 +56,7 @@ class Program:
         if self.kind != "script":
             return str(Path.cwd())
         script = Path(self.target).resolve()
-        return str(script.parent if script.is_file() and script.suffix != ".zip" else script)
+        return str(script if _holds_main(script) else script.parent)
 
     def check(self) -> None:
         """Refuse a script that is not there, before any process is started for it.
@@ -90,12 +92,18 @@ def run_to_the_end(program: Program) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break what follows
     threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what an interpreter does first at exit
     atexit._run_exitfuncs()  # noqa: SLF001 - and then
+    return code if _flush() else code or 1
+
+
+def _flush() -> bool:
+    """Write out what the program printed; tell whether that went well."""
+    written = True
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):  # the reader has gone, or the job closed it
-            code = code or 1
-    return code
+            written = False
+    return written
 
 
 def _call(program: Program) -> int:
@@ -105,33 +113,46 @@ def _call(program: Program) -> int:
         if program.kind == "function":
             module, _, function = program.target.partition(":")
             return int(getattr(importlib.import_module(module), function)(program.args))
+        _make_main()
         if program.kind == "module":
-            runpy.run_module(program.target, run_name="__main__", alter_sys=True)
-        elif Path(program.target).suffix == ".zip" or Path(program.target).is_dir():
-            runpy.run_path(program.target, run_name="__main__")
+            runpy._run_module_as_main(program.target)  # type: ignore[attr-defined]  # noqa: SLF001 - python -m
+        elif _holds_main(Path(program.target)):
+            runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]  # noqa: SLF001
         else:
-            _run_script(program.target)
+            _run_script(Path(program.target).absolute())
     except SystemExit as leaving:
         return _code_of(leaving)
     except RunnerError as error:
-        sys.stdout.flush()
+        _flush()
         sys.stderr.write(f"runner: {error}\n")
         return error.exit_code
     except BaseException as error:  # noqa: BLE001 - as an interpreter: report and end with 1
-        sys.stdout.flush()
+        _flush()
         error.__traceback__ = _from_the_program_on(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 
-def _run_script(path: str) -> None:
+def _holds_main(path: Path) -> bool:
+    """Tell whether a path is a folder or an archive whose ``__main__.py`` is meant."""
+    return path.is_dir() or zipfile.is_zipfile(path)
+
+
+def _make_main() -> None:
+    """Put an empty ``__main__`` in place of ours; it stays for the program's threads and exit handlers."""
     main = types.ModuleType("__main__")
-    main.__file__ = path
-    main.__loader__ = SourceFileLoader("__main__", path)
-    main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    main.__builtins__ = builtins  # type: ignore[attr-defined]
     sys.modules["__main__"] = main
-    code = compile(Path(path).read_bytes(), path, "exec")
+
+
+def _run_script(path: Path) -> None:
+    main = sys.modules["__main__"]
+    main.__file__ = str(path)
+    main.__cached__ = None  # type: ignore[attr-defined]
+    main.__loader__ = SourceFileLoader("__main__", str(path))
+    # not under this file's own __future__ imports
+    code = compile(path.read_bytes(), path, "exec", dont_inherit=True)
     exec(code, main.__dict__)  # noqa: S102 - running it is the purpose
 
 
@@ -141,7 +162,7 @@ def _code_of(leaving: SystemExit) -> int:
         return 0
     if isinstance(leaving.code, int):
         return leaving.code & 0xFF
-    sys.stdout.flush()
+    _flush()
     sys.stderr.write(f"{leaving.code}\n")
     return 1
 
