@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_GAUSS = 0.5 / math.sqrt(3)  # two-point Gauss quadrature over the height of a pixel
+# Gauss quadrature with four points over the height of a pixel: points from -1 to 1, weights of sum 1
+_POINTS = np.array([-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526])
+_WEIGHTS = np.array([0.17392742256872692, 0.32607257743127308, 0.32607257743127308, 0.17392742256872692])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +109,7 @@ def project(
 ) -> NDArray[np.float32]:
     """Project ellipsoids: line integrals, averaged over each pixel.
 
-    The average is exact along the rows of the detector, and by two-point Gauss quadrature across them.
+    The average is exact along the rows of the detector, and by four-point Gauss quadrature across them.
 
     Parameters
     ----------
@@ -124,38 +126,52 @@ def project(
     radians = np.deg2rad(np.asarray(angles, np.float64))
     projections = np.zeros((len(radians), detector.rows, detector.columns), np.float32)
     for ellipsoid in ellipsoids:
-        for offset in (-_GAUSS, _GAUSS):
-            heights = detector.heights() + offset * detector.pixel
-            for projection, angle in zip(projections, radians, strict=True):
-                _add_projection(projection, ellipsoid, angle, heights, detector)
+        rows, sections = _sections(ellipsoid, detector)
+        for projection, angle in zip(projections, radians, strict=True):
+            _add_projection(projection[rows], ellipsoid, angle, sections, detector)
     return projections
+
+
+def _sections(ellipsoid: Ellipsoid, detector: Detector) -> tuple[slice, NDArray[np.float64]]:
+    """Find the rows that see an ellipsoid, and its width there.
+
+    Returns
+    -------
+    rows : slice
+    sections : (row, point) float64 ndarray
+        Width of the horizontal section over the largest one, at the points of the quadrature; never
+        quite 0.
+    """
+    heights = detector.heights()[:, np.newaxis] + _POINTS / 2 * detector.pixel
+    squares = 1 - ((heights - ellipsoid.center[2]) / ellipsoid.half_axes[2]) ** 2
+    seen = np.flatnonzero((squares > 0).any(axis=1))
+    rows = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)
+    return rows, np.sqrt(np.clip(squares[rows], 1e-30, None))
 
 
 def _add_projection(
     projection: NDArray[np.float32],
     ellipsoid: Ellipsoid,
     angle: float,
-    heights: NDArray[np.float64],
+    sections: NDArray[np.float64],
     detector: Detector,
 ) -> None:
-    """Add half of what one ellipsoid casts on the detector, seen at some height within each row."""
-    x, y, z = ellipsoid.center
-    a, b, c = ellipsoid.half_axes
+    """Add what one ellipsoid casts on the rows of the detector that see it."""
+    x, y, _ = ellipsoid.center
+    a, b, _ = ellipsoid.half_axes
     relative = angle + math.radians(ellipsoid.turn)
-    width = math.hypot(a * math.cos(relative), b * math.sin(relative))  # half of its shadow, at its middle
+    width = math.hypot(a * math.cos(relative), b * math.sin(relative))  # half of its shadow
     middle = x * math.cos(angle) - y * math.sin(angle)
     borders = detector.borders()
     first, last = np.searchsorted(borders, (middle - width, middle + width))
     first, last = max(int(first) - 1, 0), min(int(last), detector.columns)
-    rows = np.flatnonzero(np.abs(heights - z) < c)
-    if last <= first or len(rows) == 0:
-        return
-    shadow = width * np.sqrt(1 - ((heights[rows] - z) / c) ** 2)[:, np.newaxis]
+    shadow = width * sections[:, :, np.newaxis]
     t = np.clip(borders[first : last + 1] - middle, -shadow, shadow)
     # the integral of the chord 2 a b sqrt(shadow^2 - t^2) / width^2 over t
-    area = t * np.sqrt(shadow**2 - t**2) + shadow**2 * np.arcsin(t / shadow)
-    scale = 0.5 * ellipsoid.attenuation * a * b / width**2 / detector.pixel
-    projection[rows, first:last] += scale * np.diff(area, axis=1)
+    areas = t * np.sqrt(shadow**2 - t**2) + shadow**2 * np.arcsin(t / shadow)
+    area = np.tensordot(areas, _WEIGHTS, (1, 0))
+    scale = ellipsoid.attenuation * a * b / width**2 / detector.pixel
+    projection[:, first:last] += scale * np.diff(area, axis=1)
 
 
 def voxelise(
