@@ -133,8 +133,6 @@ def decide(votes: list[Vote], *, bands: tuple[Band, ...], pairs: tuple[float, ..
         If they contradict each other, or if nothing is seen from both sides.
     """
     position = _median(votes)
-    deviations = np.array([abs(vote.position - position) for vote in votes])
-    weights = np.array([vote.weight for vote in votes])
     score = float(np.median([vote.score for vote in votes]))
     if score < _LEAST_SCORE:
         raise ScanError(
@@ -142,6 +140,14 @@ def decide(votes: list[Vote], *, bands: tuple[Band, ...], pairs: tuple[float, ..
             f" (correlation {score:.2f})",
             "check the angles, or give it as --center PX",
         )
+    if not np.isfinite(position):
+        raise ScanError(
+            "the rotation axis cannot be found: views from opposite sides match best where they hardly"
+            " overlap",
+            "check whether the axis is in the field of view, or give it as --center PX",
+        )
+    deviations = np.abs(np.array([vote.position for vote in votes]) - position)
+    weights = np.array([vote.weight for vote in votes])
     agreement = float(weights[deviations <= _NEAR].sum() / weights.sum())
     if agreement < _LEAST_AGREEMENT:
         places = ", ".join(f"{band.position:.1f} in rows {band.start}:{band.stop}" for band in bands)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-_LEAST_OVERLAP = 0.25  # of the columns
+_LEAST_OVERLAP = 0.1  # of the columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Vote:
     Attributes
     ----------
     position : float
-        Column of the rotation axis.
+        Column of the rotation axis; infinite if the views agree best where the search ends.
     score : float
         Correlation coefficient there, 0 to 1.
     weight : float
@@ -55,14 +55,19 @@ class Match:
         few columns says less than one over many.
         """
         evidence = np.arctanh(np.clip(self.scores, 0, 1 - 1e-9)) * np.sqrt(self.overlaps)
-        best = int(np.clip(np.argmax(evidence), 1, len(evidence) - 2))
+        best = int(np.argmax(evidence))
+        score = min(max(float(self.scores[best]), 0.0), 1.0)
+        weight = float(self.overlaps[best]) * score**2 / (1.001 - score**2)
+        return Vote(position=self._refined(best), score=score, weight=weight)
+
+    def _refined(self, best: int) -> float:
+        """Refine a position by a parabola through three scores; infinite where the search ends there."""
+        if best in {0, len(self.scores) - 1}:
+            return np.inf
         before, at, after = self.scores[best - 1 : best + 2].tolist()
         bend = before - 2 * at + after
         shift = float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) if bend < 0 else 0.0
-        step = float(self.centers[best + 1] - self.centers[best])
-        score = min(max(at, 0.0), 1.0)
-        weight = float(self.overlaps[best]) * score**2 / (1.001 - score**2)
-        return Vote(position=float(self.centers[best]) + shift * step, score=score, weight=weight)
+        return float(self.centers[best]) + shift * float(self.centers[best + 1] - self.centers[best])
 
 
 def register(first: NDArray[np.float32], second: NDArray[np.float32]) -> Match:

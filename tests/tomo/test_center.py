@@ -51,7 +51,7 @@ def test_the_demonstration_scan(tmp_path, noise, span):
 
 
 def simulate(seed, turn, endpoint):
-    """Noisy sinograms of random ellipsoids, just those projections that are needed."""
+    """Find the axis of random ellipsoids: where it was found, and where it is."""
     random = np.random.default_rng(seed)
     columns = int(random.integers(90, 400))
     center = (columns - 1) / 2 + random.uniform(-0.2, 0.2) * columns
@@ -69,30 +69,67 @@ def simulate(seed, turn, endpoint):
         )
         for _ in range(6)
     ]
+    photons = 10 ** random.uniform(2.5, 4.5)
+    return find_in_noise(ellipsoids, angles, detector, photons, random), center
+
+
+def find_in_noise(ellipsoids, angles, detector, photons, random):
+    """Find the axis in the projections that are needed for it, three bands of two rows."""
     pairs = opposite_pairs(angles)
     views = [view for pair in pairs for view in (pair.first, pair.second)]
     numbers = np.unique([number for view in views for number in view.numbers])
-    photons = 10 ** random.uniform(2.5, 4.5)
     transmission = np.exp(-project(ellipsoids, angles[numbers], detector))
     counted = np.clip(random.poisson(photons * transmission) / photons, 1e-6, 10)
-    return pairs, numbers, -np.log(counted).astype(np.float32).swapaxes(0, 1), center
+    sinograms = -np.log(counted).astype(np.float32).swapaxes(0, 1)
+    bands = [sinograms[start : start + 2] for start in (0, 2, 4)]
+    votes = [vote(pair, band, numbers) for pair in pairs for band in bands]
+    return decide(votes, bands=(), pairs=())
 
 
 @pytest.mark.parametrize(("turn", "endpoint"), [(180, False), (180, True), (200, True), (360, False)])
 @pytest.mark.parametrize("seed", range(40))
 def test_simulated_scans(seed, turn, endpoint):
-    pairs, numbers, sinograms, center = simulate(seed, turn, endpoint)
-    bands = [sinograms[start : start + 2] for start in (0, 2, 4)]
-    votes = [vote(pair, band, numbers) for pair in pairs for band in bands]
-    axis = decide(votes, bands=(), pairs=())
+    axis, center = simulate(seed, turn, endpoint)
     assert axis.position == pytest.approx(center, abs=0.5)
 
 
-def test_two_axes_in_one_scan_are_refused(shared_data):
+@pytest.mark.parametrize("place", [0.1, 0.85])
+@pytest.mark.parametrize("seed", range(8))
+def test_an_axis_near_the_edge_of_a_full_turn(seed, place):
+    """Half-acquisition: most of the object is seen from one side only."""
+    random = np.random.default_rng(seed)
+    detector = Detector(rows=6, columns=240, pixel=1 / 240, center=place * 239)
+    reach = max(place, 1 - place) * 0.95
+    body = Ellipsoid(center=(0, 0, 0), half_axes=(reach, 0.9 * reach, 3), attenuation=0.4)
+    grains = [
+        Ellipsoid(
+            center=(*(reach * random.uniform(-0.6, 0.6, 2)), 0),
+            half_axes=tuple(reach * random.uniform(0.05, 0.3, 3)),
+            attenuation=random.uniform(0.3, 1),
+        )
+        for _ in range(8)
+    ]
+    angles = 20 + np.arange(240) * 1.5
+    axis = find_in_noise([body, *grains], angles, detector, 3e4, random)
+    assert axis.position == pytest.approx(place * 239, abs=0.5)
+
+
+def test_two_axes_in_one_scan_are_refused():
     """Rows that say different things: half of the votes each."""
     votes = [Vote(position=place, score=0.99, weight=10.0) for place in [40.0] * 5 + [44.0] * 4]
     with pytest.raises(ScanError, match=r"only 56% of the evidence.*--center PX"):
         decide(votes, bands=(), pairs=())
+
+
+def test_an_axis_outside_the_field_of_view_is_refused():
+    votes = [Vote(position=np.inf, score=0.99, weight=10.0)] * 5 + [Vote(position=9.0, score=1, weight=1.0)]
+    with pytest.raises(ScanError, match=r"hardly overlap.*--center PX"):
+        decide(votes, bands=(), pairs=())
+
+
+def test_a_lone_vote_for_the_edge_is_outvoted():
+    votes = [Vote(position=np.inf, score=0.5, weight=1.0)] + [Vote(position=9.0, score=1, weight=9.0)] * 9
+    assert decide(votes, bands=(), pairs=()).position == 9
 
 
 def test_wrong_angles_are_refused(shared_data):

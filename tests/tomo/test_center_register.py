@@ -43,6 +43,12 @@ def test_the_scores_are_those_of_the_overlap():
         assert match.overlaps[index] == len(seen)
 
 
+@pytest.mark.parametrize(("center", "found"), [(50, 50), (-20, np.inf), (3, np.inf), (120, np.inf)])
+def test_an_axis_beyond_the_search_is_said_to_be_there(center, found):
+    bump = np.exp(-(((np.arange(100) - center) / 30) ** 2)).astype(np.float32)[np.newaxis]
+    assert register(bump, bump).peak().position == pytest.approx(found, abs=0.01)
+
+
 def test_nothing_to_see_has_no_score():
     vote = register(np.ones((2, 50), np.float32), np.ones((2, 50), np.float32)).peak()
     assert (vote.score, vote.weight) == (0, 0)
