@@ -19,7 +19,7 @@ demo:
 	$(PYTHON) -m runner simulate demo/scan.nx --overwrite
 	$(PYTHON) -m runner --workers 2 reconstruct demo/scan.nx demo/volume.h5 --overwrite
 	@$(PYTHON) examples/check_demo.py demo/scan.nx demo/volume.h5 demo/slices.png
-	@echo 'slices: demo/slices.png; open the volume with: silx view demo/volume.h5, or drop it on h5web (https://h5web.panosc.eu)'
+	@echo 'slices: demo/slices.png    volume: silx view demo/volume.h5 (pip install "silx[full]"), or h5web in a browser'
 
 test: environment lint docs
 	@tools/mpi.sh
