@@ -44,7 +44,10 @@ def open_scan(
     path = Path(path)
     given = None if angles is None else np.asarray(angles, dtype=np.float64)
     with open_file(path) as file:
-        scan = _read(file, path, entry, given)
+        try:
+            scan = _read(file, path, entry, given)
+        except (OSError, RuntimeError, KeyError, UnicodeDecodeError) as error:  # as h5py names damage
+            raise ScanError(f"{path} is damaged ({error})", "copy or record the file again") from error
     _check_counts(scan)
     if given is not None:
         check_angles(given, source="the given angles", units="degree")

@@ -66,6 +66,20 @@ def test_damaged_pixels_are_an_error_that_names_the_dataset(tmp_path):
         read_frames(Frames(file=path, dataset="d", indices=np.arange(4)), slice(0, 3))
 
 
+def test_a_missing_filter_is_named(tmp_path):
+    """As with a detector's own compression; the chunk is written past the filters."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((4, 3, 8))
+        plist.set_filter(32767, h5py.h5z.FLAG_OPTIONAL)
+        space = h5py.h5s.create_simple((4, 3, 8))
+        data = h5py.h5d.create(file.id, b"d", h5py.h5t.NATIVE_UINT16, space, dcpl=plist)
+        data.write_direct_chunk((0, 0, 0), frames_of(4).tobytes())
+    with pytest.raises(ScanError, match="install the HDF5 filter 32767"):
+        read_frames(Frames(file=path, dataset="d", indices=np.arange(4)), slice(0, 3))
+
+
 @pytest.fixture
 def virtual(tmp_path, write_nxtomo):
     """A scan whose frames are joined from two files."""
