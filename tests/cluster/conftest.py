@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.cluster.mpi import LIBRARIES, MpiLauncher
 from tests.cluster.testbed import VirtualSlurm, why_not
+from tests.cluster.ways import Way
 
 #: A test must not see the launcher or batch job that the test run itself may be in.
 LAUNCHERS = re.compile(
@@ -51,3 +53,29 @@ def slurm(slurm_cluster: VirtualSlurm) -> Iterator[VirtualSlurm]:
     yield slurm_cluster
     slurm_cluster.repair()
     slurm_cluster.cancel(slurm_cluster.jobs() - before)
+
+
+@pytest.fixture
+def local(environment: dict[str, str], tmp_path: Path) -> Way:
+    """No launcher: one process, all roles."""
+    return Way("local", tmp_path, environment)
+
+
+@pytest.fixture(
+    params=[
+        "local",
+        *(pytest.param(name, marks=pytest.mark.mpi) for name in LIBRARIES),
+        pytest.param("srun", marks=pytest.mark.slurm),
+    ]
+)
+def way(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Way:
+    """Every way of starting ranks in turn: no launcher, three MPIs, real srun over four hosts."""
+    name = request.param
+    if name == "local":
+        return Way(name, tmp_path, environment)
+    if name == "srun":
+        return Way(name, tmp_path, environment, request.getfixturevalue("slurm"))
+    launcher = MpiLauncher(name)
+    if not launcher.program.exists():
+        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
+    return Way(name, tmp_path, environment | launcher.environment, launcher)

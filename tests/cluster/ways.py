@@ -1,0 +1,108 @@
+"""The same job through every way of starting ranks: no launcher, three MPIs, and real srun."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.mpi import MpiLauncher
+from tests.cluster.processes import Command, Finished
+from tests.cluster.testbed import VirtualSlurm
+
+JOBS = Path(__file__).parent / "jobs"
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a job ended.
+
+    Attributes
+    ----------
+    finished : Finished
+        The launcher's end.
+    ended_at : float
+        When the last process was gone, seconds since 1970.
+    """
+
+    finished: Finished
+    ended_at: float
+
+    @property
+    def code(self) -> int:
+        """The exit code that a batch script would see."""
+        return self.finished.returncode
+
+    @property
+    def out(self) -> str:
+        """Standard output of all ranks."""
+        return self.finished.stdout
+
+    @property
+    def err(self) -> str:
+        """Standard error of all ranks."""
+        return self.finished.stderr
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of starting ranks.
+
+    Attributes
+    ----------
+    name : str
+        ``"local"``, an MPI's name, or ``"srun"``.
+    folder : Path
+        A folder of the test's own: tickets, scratch and results lie in it.
+    environment : mapping
+        Clean, with what the launcher needs.
+    launcher : MpiLauncher or VirtualSlurm or None
+        Who starts the ranks.
+    """
+
+    name: str
+    folder: Path
+    environment: Mapping[str, str]
+    launcher: MpiLauncher | VirtualSlurm | None = None
+
+    def argv(self, ranks: int, *words: str | Path) -> list[str | Path]:
+        """Return the whole command; in local mode there are as many workers as ranks elsewhere."""
+        program: list[str | Path] = [sys.executable, "-m", "runner"]
+        if isinstance(self.launcher, MpiLauncher):
+            return [*self.launcher.argv(ranks), *program, *words]
+        if isinstance(self.launcher, VirtualSlurm):
+            hosts = min(ranks, 4)
+            return ["srun", f"-N{hosts}", f"-n{ranks}", *program, *words]
+        return [*program, "--workers", str(ranks), *words]
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        return {
+            **self.environment,
+            "RUNNER_RENDEZVOUS_DIR": str(self.folder / "meet"),
+            "RUNNER_SCRATCH": str(self.folder / "scratch"),
+            "TEST_FOLDER": str(self.folder),
+        }
+
+    def start(self, *words: str | Path, ranks: int = 3) -> Command:
+        """Start a job and return while it runs; use it as a context manager."""
+        (self.folder / "scratch").mkdir(exist_ok=True)
+        argv = self.argv(ranks, *words)
+        if isinstance(self.launcher, VirtualSlurm):
+            return self.launcher.start(argv, cwd=self.folder, env=self._variables)
+        return Command(argv, cwd=self.folder, env=self._variables)
+
+    def run(self, *words: str | Path, ranks: int = 3, timeout: float = TIMEOUT) -> Result:
+        """Run a job to its end; fail if a process, a ticket or a scratch folder of it is left."""
+        with self.start(*words, ranks=ranks) as command:
+            result = Result(command.wait(timeout=timeout, gone_within=2.0), time.time())
+        self.check_nothing_is_left()
+        return result
+
+    def check_nothing_is_left(self) -> None:
+        """Fail if the job left a ticket or a scratch folder behind."""
+        left = [*(self.folder / "scratch").iterdir(), *(self.folder / "meet").glob("*")]
+        assert not left, left
