@@ -1,4 +1,4 @@
-"""A script as anybody writes it: everything is where `python job.py` has it, on the client and the workers."""
+"""A script as anybody writes it: all is where `python job.py` has it, on the client and the workers."""
 
 import multiprocessing
 import os
