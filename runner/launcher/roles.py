@@ -106,13 +106,9 @@ def _client_rank(ranks: Sequence[RankFacts], options: LaunchOptions) -> int:
                 "start more ranks, or use --roles shared",
             )
         return ranks[1].rank
-    if not _is_spare(ranks[0], ranks, taken=0):
+    if not _is_spare(ranks[0], ranks):
         return first
-    for facts in ranks[1:]:
-        taken = int(facts.host == ranks[0].host)
-        if _is_spare(facts, ranks, taken):
-            return facts.rank
-    return first
+    return next((facts.rank for facts in ranks[1:] if _is_spare(facts, ranks, taken=first)), first)
 
 
 def _dedicated_ranks(ranks: Sequence[RankFacts], client: int, options: LaunchOptions) -> frozenset[int]:
@@ -123,23 +119,25 @@ def _dedicated_ranks(ranks: Sequence[RankFacts], client: int, options: LaunchOpt
     if client != first:
         return frozenset((first, client))
     # one spare rank is enough for scheduler and client together
-    return frozenset((first,)) if _is_spare(ranks[0], ranks, taken=0) else frozenset()
+    return frozenset((first,)) if _is_spare(ranks[0], ranks) else frozenset()
 
 
-def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int) -> bool:
-    """Tell whether a rank can do without a worker when `taken` others of its machine already do."""
-    local = sum(other.host == facts.host for other in ranks) - taken
+def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int | None = None) -> bool:
+    """Tell whether a rank can do without a worker, when the rank `taken` already does."""
+    local = [other for other in ranks if other.host == facts.host]
+    left = [other for other in local if other.rank != taken]
     if facts.gpus:
-        return local > _gpus_of([other for other in ranks if other.host == facts.host])
-    return len(ranks) >= _MANY and local > 1
+        return sum(bool(other.gpus) for other in left) > _gpus_of(local)
+    return len(ranks) >= _MANY and len(left) > 1
 
 
 def _gpus_of(local: Sequence[RankFacts]) -> int:
     """Count the devices of one machine."""
-    if all(len(facts.gpus) == 1 for facts in local):
+    seeing = [facts for facts in local if facts.gpus]
+    if all(len(facts.gpus) == 1 for facts in seeing):
         # One each: the batch system's own choice. Under a device control group all of them are called "0".
-        return len(local)
-    return len({name for facts in local for name in facts.gpus})
+        return len(seeing)
+    return len({name for facts in seeing for name in facts.gpus})
 
 
 def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, tuple[WorkerPlan, ...]]:
@@ -169,15 +167,18 @@ def _devices(local: Sequence[RankFacts], counts: Mapping[int, int]) -> dict[int,
     available = _gpus_of(local)
     with_gpu = sum(counts[facts.rank] for facts in local if facts.gpus)
     chosen: dict[int, tuple[str | None, ...]] = {}
-    index = 0
+    first = 0  # of this rank's workers, among those of all ranks that see a device
     for facts in local:
-        devices: list[str | None] = []
-        for _ in range(counts[facts.rank]):
-            given_alone = len(facts.gpus) == 1
-            usable = facts.gpus and (given_alone or index < available)
-            devices.append(gpu_for(facts.gpus, index, with_gpu) if usable else None)
-            index += 1
-        chosen[facts.rank] = tuple(devices)
+        number = counts[facts.rank]
+        if not facts.gpus:
+            chosen[facts.rank] = (None,) * number
+            continue
+        given_alone = len(facts.gpus) == 1
+        chosen[facts.rank] = tuple(
+            gpu_for(facts.gpus, index, with_gpu) if given_alone or index < available else None
+            for index in range(first, first + number)
+        )
+        first += number
     return chosen
 
 
@@ -186,7 +187,7 @@ def _threads(facts: RankFacts, local: Sequence[RankFacts], workers: int) -> int:
     sharing = [other for other in local if set(other.cpus) & set(facts.cpus)]
     cores = len(facts.cpus) // len(sharing)
     if facts.cpus_per_rank is not None:
-        cores = min(facts.cpus_per_rank, len(facts.cpus))
+        cores = min(facts.cpus_per_rank, cores)  # mpirun may start more ranks than the batch system knows of
     return max(1, cores // workers)
 
 
