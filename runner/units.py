@@ -65,7 +65,7 @@ def format_duration(seconds: float) -> str:
     >>> format_duration(7200)
     '2:00:00'
     """
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
