@@ -1,0 +1,79 @@
+"""A file that others read while it is written is whole or not there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.files import write_atomically
+
+
+@given(content=st.binary(max_size=5000))
+def test_the_content_comes_back(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("files") / "file"
+    write_atomically(path, content)
+    assert path.read_bytes() == content
+
+
+def test_it_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    write_atomically(path, b"new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("mode", "umask", "expected"), [(0o644, 0o022, 0o644), (0o600, 0, 0o600), (0o644, 0o077, 0o600)]
+)
+def test_permissions(tmp_path: Path, mode: int, umask: int, expected: int) -> None:
+    path = tmp_path / "file"
+    path.touch(mode=0o666)  # those of an old file do not stay
+    before = os.umask(umask)
+    try:
+        write_atomically(path, b"secret", mode=mode)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == expected
+
+
+def test_readers_see_a_whole_file_at_any_moment(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    contents = [bytes([65 + number]) * 100_000 for number in range(2)]
+    write_atomically(path, contents[0])
+    done = threading.Event()
+
+    def write() -> None:
+        for number in range(60):
+            write_atomically(path, contents[number % 2])
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    seen = set()
+    while not done.is_set():
+        seen.add(path.read_bytes())
+    writer.join(timeout=10)
+    assert seen <= set(contents)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_nothing_and_touches_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "kept").touch()
+    with pytest.raises(OSError, match="directory"):  # a file cannot take the place of a folder
+        write_atomically(path, b"content")
+    assert list(tmp_path.iterdir()) == [path]
+    assert (path / "kept").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "nothing" / "file", b"content")
