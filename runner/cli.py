@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from runner.errors import RunnerError, UsageError
+from runner import __version__
+from runner.errors import MissingFileError, RunnerError, UsageError
 from runner.jobs.registry import BUILT_INS
 from runner.launcher.launch import launch
 from runner.launcher.options import RENDEZVOUS, ROLE_POLICIES, LaunchOptions
@@ -32,7 +33,7 @@ no change: in it, Client() reaches the cluster. Everything ends with the job, wi
 """
 
 
-class _Size(click.ParamType):
+class _Size(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -42,7 +43,7 @@ class _Size(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class _Duration(click.ParamType):
+class _Duration(click.ParamType[float]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -159,18 +160,18 @@ class JobCommand(click.Command):
 )
 @click.option("--insecure", is_flag=True, help="No encryption and no authentication between the ranks.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
-@click.version_option(package_name="tomo-runner", prog_name="runner")
+@click.version_option(__version__, prog_name="runner")
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="JOB [ARGS]...")
 @click.pass_context
 def runner(
-    ctx: click.Context, *, module: str | None, job: tuple[str, ...], insecure: bool, **options: Any
+    ctx: click.Context, /, *, module: str | None, job: tuple[str, ...], insecure: bool, **options: Any
 ) -> None:
     """Run a job or a tool, and leave with its exit code."""
     try:
         sys.exit(_run(ctx, module, job, LaunchOptions(encrypt=not insecure, **options)))
     except RunnerError as error:
-        # Ranks that fail for the same reason say it once; rank 0 is always one of them.
-        if _rank() == 0 or error.exit_code == 69:
+        # What is wrong with the command line is wrong on every rank, and said once.
+        if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
             say("runner", str(error))
         sys.exit(error.exit_code)
 
@@ -218,10 +219,8 @@ def _one_voice() -> Iterator[None]:
         try:
             yield
         except click.UsageError as error:
-            error.exit_code = UsageError.exit_code
-            if _rank() != 0:
-                sys.exit(error.exit_code)
-            raise
+            error.show()
+            sys.exit(UsageError.exit_code)
 
 
 def _is_flag(option: click.Parameter) -> bool:

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
+from runner import __version__
 from runner.batch.allocation import Allocation
 from runner.batch.detect import detect
 from runner.errors import UsageError
@@ -183,7 +184,7 @@ def _election(rank: _Rank, hub: control.Hub, cluster: Cluster) -> election.Elect
     address = cluster.address.split("://")[1].rsplit(":", 1)[0].strip("[]")
     carriers = [name for name, listed in net.machine_addresses().items() if address in listed]
     return election.Election(
-        version=f"runner {version('tomo-runner')}, Dask {version('distributed')}",
+        version=f"runner {__version__}, Dask {version('distributed')}",
         launcher=rank.place.launcher,
         meeting=str(rank.meeting),
         allocation=rank.allocation,
