@@ -1,9 +1,8 @@
-"""Every wait ends: a deadline that knows what is waited for."""
+"""Every wait ends."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -32,9 +31,3 @@ class Deadline:
     def over(self) -> bool:
         """Whether the moment has passed."""
         return self.left == 0.0
-
-    def polls(self, interval: float = 0.05) -> Iterator[float]:
-        """Yield the seconds left, sleeping in between, until the deadline is over."""
-        while not self.over:
-            yield self.left
-            time.sleep(min(interval, self.left))

@@ -75,13 +75,13 @@ class TicketFile:
             with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())
                 content = file.read()
-        except FileNotFoundError:
+        except PermissionError as error:
+            raise StartError(f"{self.path} cannot be read", "is it another user's? remove it") from error
+        except OSError:  # not there yet, or (NFS) replaced while we read
             # a listing makes NFS drop what it remembers of a folder
             with suppress(OSError):
                 os.listdir(self.folder)  # noqa: PTH208 - the names do not matter
             return None
-        except PermissionError as error:
-            raise StartError(f"{self.path} cannot be read", "is it another user's? remove it") from error
         if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
             raise StartError(
                 f"{self.path} belongs to user {status.st_uid} with mode {stat.S_IMODE(status.st_mode):o}, "
