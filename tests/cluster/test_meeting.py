@@ -152,3 +152,36 @@ def test_a_killed_mpirun_leaves_no_process(launcher: str, environment: dict[str,
         starters = [pid for pid, line in command.processes().items() if line.startswith("mpiexec.hydra")]
         os.kill(starters[0] if starters else command.pid, signal.SIGKILL)
         command.wait(timeout=5, gone_within=2.0)
+
+
+def test_a_rank_that_never_comes_is_named(local: Way) -> None:
+    """Two of three ranks are started by hand, as a fan-out script of a site would."""
+    ranks = [
+        Way("local", local.folder, {**local.environment, "RUNNER_JOB": "fan-out", **numbers}).start(
+            "--start-timeout", "8s", JOBS / "ends.py", "success"
+        )
+        for numbers in ({"RUNNER_RANK": str(rank), "RUNNER_SIZE": "3"} for rank in (0, 1))
+    ]
+    with ranks[0] as first, ranks[1] as second:
+        ended = first.wait(timeout=20)
+        assert ended.returncode == 69
+        assert "waiting for 1 of 3 ranks: 2" in ended.stderr
+        assert "1 of 3 ranks: 2 did not arrive within 8 s" in ended.stderr
+        assert second.wait(timeout=5).returncode == 0  # told to stop in good order; rank 0 holds the code
+    local.check_nothing_is_left()
+
+
+def test_a_rank_without_rank_0_gives_up(local: Way) -> None:
+    numbers = {"RUNNER_JOB": "no-leader", "RUNNER_RANK": "1", "RUNNER_SIZE": "2"}
+    way = Way("local", local.folder, {**local.environment, **numbers})
+    result = way.run("--start-timeout", "2s", JOBS / "ends.py", "success")
+    assert result.code == 69
+    assert "rank 0 did not answer" in result.err
+
+
+def test_the_wrong_interface_is_refused_by_name(local: Way) -> None:
+    numbers = {"RUNNER_JOB": "x", "RUNNER_RANK": "0", "RUNNER_SIZE": "2"}
+    way = Way("local", local.folder, {**local.environment, **numbers})
+    result = way.run("--interface", "nosuch0", JOBS / "ends.py", "success")
+    assert result.code == 64
+    assert "interface 'nosuch0' has no address" in result.err
