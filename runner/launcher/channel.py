@@ -11,7 +11,7 @@ from typing import Any
 
 Message = dict[str, Any]
 
-_LONGEST_LINE = 1 << 20
+LONGEST_LINE = 1 << 20
 
 
 class Channel:
@@ -30,7 +30,7 @@ class Channel:
     @classmethod
     async def over(cls, connected: socket.socket) -> Channel:
         """Make a channel of a connected socket."""
-        reader, writer = await asyncio.open_connection(sock=connected, limit=_LONGEST_LINE)
+        reader, writer = await asyncio.open_connection(sock=connected, limit=LONGEST_LINE)
         return cls(reader, writer)
 
     @property
@@ -47,9 +47,10 @@ class Channel:
         """Wait for the next message; None when the other end is gone."""
         try:
             line = await self._reader.readline()
-            return dict(json.loads(line)) if line.endswith(b"\n") else None
-        except (OSError, ValueError):  # ValueError: a line too long, or not JSON: not one of ours
+            message = json.loads(line) if line.endswith(b"\n") else None
+        except (OSError, ValueError, RecursionError):  # a line too long, or not JSON: not one of ours
             return None
+        return message if isinstance(message, dict) else None
 
     async def close(self) -> None:
         """Send what is left and close."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runner.errors import StartError
-from runner.launcher.channel import Channel, Message
+from runner.launcher.channel import LONGEST_LINE, Channel, Message
 from runner.launcher.deadline import Deadline
 from runner.launcher.facts import RankFacts
 from runner.launcher.rendezvous.ticket import Ticket
@@ -66,7 +66,14 @@ class Hub:
         keys = self._ticket.credentials
         tls = control_context(keys, server=True) if keys else None
         for listener in listeners:
-            self._servers.append(await asyncio.start_server(self._greet, sock=listener, ssl=tls))
+            server = await asyncio.start_server(
+                self._greet,
+                sock=listener,
+                limit=LONGEST_LINE,
+                ssl=tls,
+                ssl_handshake_timeout=_HELLO_SECONDS if tls else None,
+            )
+            self._servers.append(server)
 
     def send(self, rank: int, message: Message) -> None:
         """Send a message to one rank, if it is still there."""
@@ -90,10 +97,14 @@ class Hub:
             hello = await asyncio.wait_for(channel.receive(), timeout=_HELLO_SECONDS)
         except TimeoutError:
             hello = None
-        if hello is None or not hmac.compare_digest(str(hello.get("nonce")), self._ticket.nonce):
+        if hello is None or not self._knows(hello.get("nonce")):
             await channel.close()
             return
         await self.serve(channel, RankFacts.from_message(hello["facts"]), reached=hello["reached"])
+
+    def _knows(self, nonce: object) -> bool:
+        said = str(nonce).encode(errors="replace")  # a stranger may say anything
+        return hmac.compare_digest(said, self._ticket.nonce.encode())
 
     async def serve(self, channel: Channel, facts: RankFacts, reached: str) -> None:
         """Take a rank in and pass on what it says until its connection ends."""
@@ -137,7 +148,7 @@ async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel 
             continue
         channel.send({"nonce": ticket.nonce, "facts": facts.to_message(), "reached": address})
         try:
-            answer = await asyncio.wait_for(channel.receive(), timeout=_HELLO_SECONDS)
+            answer = await asyncio.wait_for(channel.receive(), timeout=min(_HELLO_SECONDS, deadline.left))
         except TimeoutError:
             answer = None
         if answer is not None and answer["op"] == "welcome":
@@ -151,7 +162,7 @@ async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel 
 async def _reach(address: str, port: int, tls: ssl.SSLContext | None, seconds: float) -> Channel | None:
     try:
         reader, writer = await asyncio.wait_for(
-            asyncio.open_connection(address, port, ssl=tls), timeout=seconds
+            asyncio.open_connection(address, port, ssl=tls, limit=LONGEST_LINE), timeout=seconds
         )
     except (OSError, TimeoutError):  # ssl.SSLError is an OSError
         return None
