@@ -11,7 +11,7 @@ import pytest
 
 from tests.cluster import processes
 from tests.cluster.mpi import MpiLauncher
-from tests.cluster.testbed import VirtualSlurm
+from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 
 JOB = """
 import json, os, socket, sys
@@ -45,7 +45,7 @@ def write_script(folder: Path, options: str) -> Path:
 def test_sbatch(slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path) -> None:
     script = write_script(tmp_path, "slurm --nodes 2 --ntasks-per-node 2 --cpus-per-task 2 --time 0:05:00")
     submitted = time.time()
-    finished = slurm.run(["sbatch", "--wait", script], timeout=90, cwd=tmp_path, env=environment)
+    finished = slurm.run([SBATCH_WAIT, script], timeout=90, cwd=tmp_path, env=environment)
     log = "".join(file.read_text() for file in tmp_path.glob("runner-*.out"))
     assert finished.returncode == 0, finished.stderr + log
     found = json.loads((tmp_path / "found.json").read_text())

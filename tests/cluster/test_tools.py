@@ -12,7 +12,7 @@ import pytest
 
 from tests.cluster import processes
 from tests.cluster.mpi import MpiLauncher
-from tests.cluster.testbed import VirtualSlurm
+from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 
 MEET = """
 import sys
@@ -96,3 +96,28 @@ def test_processes_on_virtual_hosts_are_seen_and_ended(
         left = command.kill()
     assert len(left) >= 5  # srun and its four ranks
     assert not command.processes()
+
+
+@pytest.mark.cluster
+@pytest.mark.slurm
+@pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 137)])
+def test_waiting_for_a_batch_job_gives_its_code(
+    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path, command: str, code: int
+) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/bash\n{command}\n")
+    finished = slurm.run([SBATCH_WAIT, script], timeout=30, cwd=tmp_path, env=environment)
+    assert finished.returncode == code, finished.stderr
+
+
+@pytest.mark.cluster
+@pytest.mark.slurm
+def test_hosts_are_hurt_and_repaired(slurm: VirtualSlurm, environment: dict[str, str]) -> None:
+    slurm.kill_host("node4")
+    slurm.freeze_host("node3")
+    slurm.cut_host("node2")
+    with pytest.raises(RuntimeError, match="node4 is down"):
+        slurm.script("tb-exec", "node4", "true")
+    slurm.repair()
+    finished = slurm.run(["srun", "-N4", "-n4", "true"], timeout=60, env=environment)
+    assert finished.returncode == 0, finished.stderr

@@ -12,6 +12,9 @@ from tests.cluster.processes import Command, Finished
 
 SCRIPTS = Path(__file__).parents[1] / "testbed"
 
+#: As ``sbatch --wait``, but at once: that one looks every ten seconds.
+SBATCH_WAIT = SCRIPTS / "sbatch-wait"
+
 
 def why_not() -> str:
     """Why the virtual SLURM cannot be started here; empty where it can."""
