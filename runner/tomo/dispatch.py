@@ -6,12 +6,11 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import psutil
-from distributed import Client, Future, KilledWorker
+from distributed import Client, Future
 
 from runner.errors import LostError, StartError
 from runner.tomo.plan import Chunk, Resources
@@ -20,6 +19,8 @@ Result = TypeVar("Result")
 
 _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
+_GATHER = 10.0  # for the small result of a finished chunk to come, seconds
+_CONNECTION_LOST = "the connection to the cluster is lost"
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 
 
@@ -81,8 +82,7 @@ def run_chunks(
 ) -> tuple[list[Result], list[Failure]]:
     """Do all chunks, one at a time on every worker.
 
-    A chunk that raises is tried again on another worker, three times in all. A chunk whose worker dies is
-    run again by Dask itself, which gives up (``KilledWorker``) when it took several workers with it.
+    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def run_chunks(
             dispatch.gather()
             on_progress(dispatch.progress)
     finally:
-        client.cancel(list(dispatch.running), force=True)
+        dispatch.cancel()
     return dispatch.results, dispatch.failures
 
 
@@ -152,13 +152,16 @@ class _Dispatch(Generic[Result]):
         return Progress(done=self._done, failed=failed, total=self._total)
 
     def hand_out(self) -> None:
-        """Give every idle worker a chunk."""
+        """Take back what lost workers had, and give every idle worker a chunk."""
         workers = list(_workers(self._client))
         self._see_to_presence(bool(workers))
+        for future, attempt in list(self.running.items()):
+            if attempt.worker not in workers:
+                self._drop(future, LostError(f"worker {attempt.worker} was lost"))
         busy = {attempt.worker for attempt in self.running.values()}
         for worker in workers:
-            if self._waiting and worker not in busy:
-                self._submit(self._next_for(worker, workers), worker)
+            if worker not in busy and (waiting := self._next_for(worker, workers)):
+                self._submit(waiting, worker)
 
     def gather(self) -> None:
         """Wait for a chunk to finish, but not long, and take its result."""
@@ -166,42 +169,47 @@ class _Dispatch(Generic[Result]):
             future = self._finished.get(timeout=_TICK)
         except queue.Empty:
             return
-        attempt = self.running.pop(future)
-        error = _error_of(future)
-        if error is None:
-            self.results.append(future.result())
-            self._done += attempt.chunk.rows
-        else:
-            self._see_to_failure(attempt, error)
+        if future not in self.running:
+            return  # it was dropped
+        if future.status not in ("finished", "error"):
+            raise LostError(_CONNECTION_LOST)
+        try:
+            result = future.result(timeout=_GATHER)
+        except Exception as error:  # noqa: BLE001  whatever the work raises; or the worker died since
+            self._drop(future, error)
+            return
+        self.results.append(result)
+        self._done += self.running.pop(future).chunk.rows
+
+    def cancel(self) -> None:
+        """Stop what runs."""
+        self._client.cancel(list(self.running), force=True)
 
     def _submit(self, attempt: _Attempt, worker: str) -> None:
-        # should the worker be gone by now, Dask may choose another one
-        future = self._client.submit(
-            self._work, attempt.chunk, workers=[worker], allow_other_workers=True, pure=False
-        )
+        # For this worker only. Dask would run it elsewhere should the worker die, but not if for a moment
+        # there is none at all: so we see to that ourselves.
+        future = self._client.submit(self._work, attempt.chunk, workers=[worker], pure=False)
         self.running[future] = replace(attempt, worker=worker)
         future.add_done_callback(self._finished.put)
 
-    def _next_for(self, worker: str, workers: Sequence[str]) -> _Attempt:
-        """Take the first chunk that has not failed on this worker; where all have on all, any."""
+    def _next_for(self, worker: str, workers: Sequence[str]) -> _Attempt | None:
+        """Take the first chunk that has not failed on this worker, or has failed on all there are."""
         for attempt in self._waiting:
             if worker not in attempt.failed_on or attempt.failed_on.issuperset(workers):
                 self._waiting.remove(attempt)
                 return attempt
-        return self._waiting.popleft()
+        return None
 
-    def _see_to_failure(self, attempt: _Attempt, error: BaseException) -> None:
+    def _drop(self, future: Future[Result], error: BaseException) -> None:
+        """Give up an attempt: the chunk waits for the next one, if there is one left."""
+        attempt = self.running.pop(future)
+        future.cancel(force=True)
         cause = attempt.cause or error
-        if attempt.number == _ATTEMPTS or isinstance(error, KilledWorker):
+        if attempt.number == _ATTEMPTS:
             self.failures.append(Failure(chunk=attempt.chunk, cause=cause))
             return
-        again = replace(
-            attempt,
-            number=attempt.number + 1,
-            failed_on=attempt.failed_on | {attempt.worker},
-            cause=cause,
-        )
-        self._waiting.append(again)
+        failed_on = attempt.failed_on | {attempt.worker}
+        self._waiting.append(replace(attempt, number=attempt.number + 1, failed_on=failed_on, cause=cause))
 
     def _see_to_presence(self, present: bool) -> None:
         now = time.monotonic()
@@ -211,15 +219,8 @@ class _Dispatch(Generic[Result]):
             raise LostError(f"there has been no worker for {_PATIENCE:.0f} s", "see the workers' logs")
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
-    if future.status in ("cancelled", "lost"):
-        raise LostError("the connection to the cluster is lost", "see the scheduler's log")
-    try:
-        error: BaseException | None = future.exception()
-    except CancelledError as lost:
-        raise LostError("the connection to the cluster is lost", "see the scheduler's log") from lost
-    return error
-
-
 def _workers(client: Client) -> dict[str, dict[str, Any]]:
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+    try:
+        return dict(client.scheduler_info(n_workers=-1)["workers"])
+    except OSError as error:
+        raise LostError(_CONNECTION_LOST) from error

@@ -18,7 +18,7 @@ in every plan, and so is every bit of the volume.
 
 _USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
 _CHUNKS_PER_WORKER = 3  # enough that a slow worker does not keep the others waiting at the end
-_BASE = 220 << 20  # a worker with its libraries, bytes
+_BASE = 128 << 20  # a worker with its libraries, bytes
 _PIXEL = 4  # float32, bytes
 
 
@@ -181,18 +181,18 @@ def cut(first_row: int, end_row: int, height: int) -> tuple[Chunk, ...]:
 def predicted_memory(work: Work, height: int, threads: int) -> int:
     """Predict the peak memory of a worker that reconstructs chunks of `height` rows, bytes.
 
-    Linear in the height: frames as stored, sinograms, and slices are counted as if all were there at once.
+    Linear in the height. Counts on a worker that gives freed memory back, as Dask's nanny arranges it
+    (``MALLOC_TRIM_THRESHOLD_``); without, it keeps up to 150 MiB more for every thread.
     """
     length = padded_length(work.columns)
     points = work.angles * (length // 2 + 1)
     shared = points * (4 + 4 + 8)  # the positions of the points and the transfer function
     # of each thread: spectrum, padded sinogram, sorted points; the transform's grid and its image
     per_thread = points * (8 + 8 + 8) + work.size**2 * 8 * (1.25**2 + 1)
-    per_row = (
-        work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
-        + work.columns * work.angles * _PIXEL
-        + work.size**2 * _PIXEL
-    )
+    # the frames are gone when the slices come
+    frames = work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+    slices = work.size**2 * _PIXEL
+    per_row = work.columns * work.angles * _PIXEL + max(frames, slices)
     return int(_BASE + shared + threads * per_thread + height * per_row)
 
 

@@ -1,0 +1,32 @@
+"""Real Dask clusters of a few processes, and small scans."""
+
+from contextlib import contextmanager
+
+import pytest
+from distributed import Client, LocalCluster
+
+from runner.tomo.simulate import Settings, write_scan
+
+
+@contextmanager
+def local_client(workers, **options):
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            memory_limit="1GB",
+            **options,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def small_scan(tmp_path_factory):
+    """100 rows of 48 columns, 40 angles, the axis at column 24.5."""
+    path = tmp_path_factory.mktemp("scan") / "small.nx"
+    write_scan(path, Settings(rows=100, columns=48, angles=40, center=24.5, noise=False))
+    return path

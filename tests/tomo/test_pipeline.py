@@ -1,0 +1,252 @@
+import os
+import signal
+import zlib
+
+import h5py
+import numpy as np
+import pytest
+from scipy.ndimage import binary_erosion, gaussian_filter
+
+from runner.errors import LostError, RunnerError, ScanError, UsageError, WriteError
+from runner.tomo.chunk import Job, Setup, process_chunk
+from runner.tomo.phantom import voxelise
+from runner.tomo.pipeline import plan_for, reconstruct, unit_scale
+from runner.tomo.plan import Resources, cut
+from runner.tomo.scan import open_scan
+from runner.tomo.settings import Settings
+from runner.tomo.simulate import Settings as Simulation
+from runner.tomo.simulate import write_scan
+from runner.tomo.volume.hdf5 import DATASET, Content, create_volume
+from runner.tomo.volume.place import partial_path
+from runner.tomo.volume.provenance import collect
+
+from .conftest import local_client
+
+SETTINGS = Settings(center=24.5)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_client(2) as client:
+        yield client
+
+
+def pixels(path):
+    with h5py.File(path) as file:
+        return file[DATASET][:]
+
+
+def names(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def by_hand(scan_path, volume, height, *, method="fourier", threads=1, center=24.5):
+    """Make a volume chunk by chunk in this process, the last chunk first."""
+    scan = open_scan(scan_path)
+    content = Content(
+        title="",
+        first_row=0,
+        shape=(scan.rows, scan.columns, scan.columns),
+        units="1/cm",
+        pixel_size=scan.pixel_size,
+        provenance=collect(scan_path, (), ()),
+    )
+    setup = Setup(
+        angles=tuple(scan.angles.tolist()),
+        columns=scan.columns,
+        center=center,
+        method=method,
+        window="ram-lak",
+        padding="edge",
+        mask=False,
+    )
+    scale, _ = unit_scale(scan.pixel_size, Settings())
+    job = Job(scan=scan, setup=setup, target=create_volume(volume, content), scale=scale)
+    results = [process_chunk(job, chunk, threads=threads) for chunk in reversed(cut(0, scan.rows, height))]
+    return pixels(job.target.path), results
+
+
+@pytest.fixture(scope="module")
+def expected(small_scan, tmp_path_factory):
+    volume, _ = by_hand(small_scan, tmp_path_factory.mktemp("expected") / "volume.h5", 112)
+    return volume
+
+
+@pytest.mark.parametrize("height", range(16, 112, 16))
+def test_a_volume_does_not_depend_on_the_chunks(small_scan, tmp_path, expected, height):
+    volume, results = by_hand(small_scan, tmp_path / "volume.h5", height, threads=1 + height % 3)
+    np.testing.assert_array_equal(volume, expected)
+    for result in results:
+        chunk = result.chunk
+        assert result.crc32 == zlib.crc32(volume[chunk.first_row : chunk.end_row].tobytes())
+        assert set(result.seconds) == {"read", "reconstruct", "write"}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_volume_does_not_depend_on_the_workers(small_scan, tmp_path, expected, workers):
+    with local_client(workers) as client:
+        outcome = reconstruct(small_scan, tmp_path / "volume.h5", SETTINGS, client)
+    np.testing.assert_array_equal(pixels(outcome.volume), expected)
+    assert outcome.shape == (100, 48, 48)
+    assert outcome.units == "1/cm"
+    assert names(tmp_path) == ["volume.h5"]
+
+
+def test_some_rows_are_those_of_the_whole(small_scan, tmp_path, expected, client):
+    settings = Settings(center=24.5, rows="37:70")
+    outcome = reconstruct(small_scan, tmp_path / "volume.h5", settings, client)
+    np.testing.assert_array_equal(pixels(outcome.volume), expected[37:70])
+
+
+def test_a_killed_worker_costs_nothing_but_time(tmp_path):
+    scan = tmp_path / "scan.nx"
+    write_scan(scan, Simulation(rows=64, columns=128, angles=100, center=64, noise=False))
+    clean, _ = by_hand(scan, tmp_path / "clean.h5", 64, method="fbp", center=64)
+    with local_client(2) as client:
+        victim = min(client.run(os.getpid).values())
+        killed = []
+
+        def kill_once(progress):
+            if not killed and 0 < progress.done < progress.total:
+                os.kill(victim, signal.SIGKILL)
+                killed.append(progress.done)
+
+        settings = Settings(center=64, method="fbp")
+        outcome = reconstruct(scan, tmp_path / "volume.h5", settings, client, on_progress=kill_once)
+        assert killed
+        assert victim not in client.run(os.getpid).values()
+    np.testing.assert_array_equal(pixels(outcome.volume), clean)
+
+
+@pytest.fixture
+def damaged_scan(small_scan, tmp_path):
+    """The small scan in compressed chunks of 16 rows, of which one is damaged at rows 32:48."""
+    path = tmp_path / "damaged.nx"
+    path.write_bytes(small_scan.read_bytes())
+    with h5py.File(path, "r+") as file:
+        name = "entry/instrument/detector/data"
+        frames = file[name][:]
+        del file[name]
+        data = file.create_dataset(name, data=frames, chunks=(1, 16, 48), compression="gzip")
+        data.id.write_direct_chunk((60, 32, 0), b"not a gzip stream")
+    return path
+
+
+def test_what_cannot_be_made_is_named_and_the_rest_is_kept(damaged_scan, tmp_path, expected, client):
+    volume = tmp_path / "volume.h5"
+    with pytest.raises(LostError, match=r"16 of 100 slices could not be made: rows 32:48 \(.*read"):
+        reconstruct(damaged_scan, volume, SETTINGS, client)
+    assert not volume.exists()
+    kept = pixels(partial_path(volume))
+    assert np.isnan(kept[32:48]).all()
+    np.testing.assert_array_equal(np.delete(kept, slice(32, 48), 0), np.delete(expected, slice(32, 48), 0))
+
+
+def test_an_interrupted_run_leaves_nothing(small_scan, tmp_path, client):
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reconstruct(small_scan, tmp_path / "volume.h5", SETTINGS, client, on_progress=stop)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "said"),
+    [
+        ({"rows": "90:101"}, UsageError, "0:100"),
+        ({"center": 48.0}, UsageError, "0 .. 47"),
+        ({"entry": "nowhere"}, ScanError, "nowhere"),
+    ],
+)
+def test_bad_settings_stop_before_anything_is_written(small_scan, tmp_path, client, settings, error, said):
+    with pytest.raises(error, match=said):
+        reconstruct(small_scan, tmp_path / "volume.h5", Settings(**{"center": 20.0} | settings), client)
+    assert names(tmp_path) == []
+
+
+def test_a_bad_scan_stops_before_anything_is_written(tmp_path, client):
+    scan = tmp_path / "scan.nx"
+    scan.write_bytes(b"not HDF5")
+    with pytest.raises(RunnerError, match=r"scan\.nx"):
+        reconstruct(scan, tmp_path / "volume.h5", SETTINGS, client)
+    assert names(tmp_path) == ["scan.nx"]
+
+
+def test_an_existing_volume_is_kept_unless_told(small_scan, tmp_path, client):
+    volume = tmp_path / "volume.h5"
+    volume.write_text("precious")
+    with pytest.raises(WriteError, match="--overwrite"):
+        reconstruct(small_scan, volume, SETTINGS, client)
+    assert volume.read_text() == "precious"
+    reconstruct(small_scan, volume, SETTINGS, client, overwrite=True)
+    assert pixels(volume).shape == (100, 48, 48)
+
+
+def test_units_follow_the_pixel_size_unless_told():
+    assert unit_scale(1e-4, Settings()) == (100.0, "1/cm")
+    assert unit_scale(1e-4, Settings(units="1/pixel")) == (1.0, "1/pixel")
+    assert unit_scale(None, Settings()) == (1.0, "1/pixel")
+    with pytest.raises(ScanError, match="--units 1/pixel"):
+        unit_scale(None, Settings(units="1/cm", origins={"units": "command line"}))
+
+
+def test_the_plan_follows_from_headers_alone(small_scan):
+    plan = plan_for(open_scan(small_scan), SETTINGS, Resources(workers=3, memory=1 << 30, threads=1))
+    assert [chunk.rows for chunk in plan.chunks] == [16] * 6 + [4]
+    assert plan.bytes_written == 100 * 48 * 48 * 4
+
+
+def test_every_part_of_the_phantom_has_its_attenuation(tmp_path, client):
+    scan = tmp_path / "scan.nx"
+    truth = write_scan(scan, Simulation(rows=32, columns=192, angles=320, noise=False))
+    outcome = reconstruct(scan, tmp_path / "volume.h5", Settings(), client)
+    assert outcome.axis.position == pytest.approx(truth.detector.center, abs=0.05)
+    volume = pixels(outcome.volume)
+    sizes = {"slices": 32, "size": 192, "pixel": truth.detector.pixel}
+    right = voxelise(truth.ellipsoids, **sizes)
+    for ellipsoid in truth.ellipsoids:
+        whole = voxelise([ellipsoid], **sizes) == np.float32(ellipsoid.attenuation)
+        flat = np.abs(right - np.median(right[whole])) < 1e-5
+        core = binary_erosion(whole & flat, iterations=2)
+        assert core.sum() > 100
+        assert volume[core].mean() == pytest.approx(right[core].mean(), rel=5e-3)
+
+
+@pytest.mark.parametrize("name", ["tooth_nxtomo.nx", "tooth_dxchange.h5"])
+def test_the_tooth_is_nabus(shared_data, tmp_path, client, name):
+    scan = shared_data / "scans" / name
+    found = reconstruct(scan, tmp_path / "found.h5", Settings(), client)
+    assert found.axis.position == pytest.approx(296, abs=0.5)
+    with np.load(shared_data / "oracle/nabu_tooth.npz") as oracle:
+        nabu = np.stack([oracle["slice0"], oracle["slice1"]])
+    check_against_nabu(scan, nabu, 296, None, 260, tmp_path, client)
+
+
+def test_row_67_of_savu24737_is_nabus(shared_data, tmp_path, client):
+    scan = shared_data / "scans/savu24737_nxtomo.nx"
+    found = reconstruct(scan, tmp_path / "found.h5", Settings(), client)
+    assert 85.5 <= found.axis.position <= 86.25
+    assert found.shape == (135, 160, 160)
+    with np.load(shared_data / "oracle/nabu_savu24737_row67.npz") as oracle:
+        nabu = oracle["slice67"][np.newaxis]
+    check_against_nabu(scan, nabu, 86, "67:68", 70, tmp_path, client)
+
+
+def check_against_nabu(scan, nabu, center, rows, radius, folder, client):
+    volumes = {}
+    for method in ("fbp", "fourier"):
+        settings = Settings(center=center, method=method, rows=rows, units="1/pixel")
+        outcome = reconstruct(scan, folder / f"{method}.h5", settings, client)
+        volumes[method] = pixels(outcome.volume)
+    y, x = np.mgrid[: nabu.shape[1], : nabu.shape[2]] - (nabu.shape[1] - 1) / 2
+    inside = np.hypot(x, y) < radius
+    for index, reference in enumerate(nabu):
+        assert nrmse(volumes["fbp"][index], reference, inside) < 2e-4
+        smooth = gaussian_filter(volumes["fourier"][index], 2)
+        assert nrmse(smooth, gaussian_filter(reference, 2), inside) < 1e-2
+        assert smooth[inside].mean() == pytest.approx(gaussian_filter(reference, 2)[inside].mean(), rel=2e-4)
+
+
+def nrmse(image, reference, where):
+    return np.linalg.norm((image - reference)[where]) / np.linalg.norm(reference[where])

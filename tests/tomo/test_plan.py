@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from runner.errors import ScanError
+from runner.tomo.plan import ALIGNMENT, Resources, Work, cut, describe, make_plan, predicted_memory
+
+GIB = 1 << 30
+
+
+def work(first=0, end=135, columns=160, angles=91, itemsize=2):
+    return Work(
+        first_row=first,
+        end_row=end,
+        columns=columns,
+        angles=angles,
+        flats=10,
+        darks=10,
+        frames=angles + 20,
+        itemsize=itemsize,
+        size=columns,
+    )
+
+
+works = st.builds(
+    lambda first, rows, columns, angles, itemsize: work(first, first + rows, columns, angles, itemsize),
+    st.integers(0, 500),
+    st.integers(1, 3000),
+    st.integers(1, 5000),
+    st.integers(1, 5000),
+    st.sampled_from([1, 2, 4]),
+)
+resources = st.builds(
+    lambda workers, memory, threads: Resources(workers=workers, memory=memory * GIB // 4, threads=threads),
+    st.integers(1, 100),
+    st.integers(1, 2000),
+    st.integers(1, 64),
+)
+
+
+@given(works, resources)
+def test_chunks_cover_the_rows_once_on_the_grid_and_fit(work, resources):
+    try:
+        plan = make_plan(work, resources)
+    except ScanError:
+        assume(False)
+    rows = [row for chunk in plan.chunks for row in range(chunk.first_row, chunk.end_row)]
+    assert rows == list(range(work.first_row, work.end_row))
+    inner = [chunk.end_row for chunk in plan.chunks[:-1]] + [chunk.first_row for chunk in plan.chunks[1:]]
+    assert all(row % ALIGNMENT == 0 for row in inner)
+    assert max(chunk.rows for chunk in plan.chunks) > 0
+    assert plan.memory <= resources.memory
+    for chunk in plan.chunks:
+        assert predicted_memory(work, chunk.rows, resources.threads) <= plan.memory
+
+
+@given(works, resources)
+def test_every_worker_has_work_while_there_are_rows(work, resources):
+    try:
+        plan = make_plan(work, resources)
+    except ScanError:
+        assume(False)
+    assert len(plan.chunks) >= min(3 * resources.workers, work.rows // ALIGNMENT)
+
+
+@given(works, resources)
+def test_what_is_refused_does_not_fit(work, resources):
+    least = predicted_memory(work, ALIGNMENT, resources.threads)
+    if least > 0.75 * resources.memory:
+        with pytest.raises(ScanError, match="16 rows"):
+            make_plan(work, resources)
+    else:
+        make_plan(work, resources)
+
+
+@given(st.integers(0, 300), st.integers(1, 300), st.integers(1, 100))
+def test_cutting_depends_on_the_detector_not_on_the_first_row(first, rows, height):
+    ends = {chunk.end_row for chunk in cut(first, first + rows, height)}
+    whole = {chunk.end_row for chunk in cut(0, first + rows, height)}
+    assert ends == {end for end in whole if end > first}
+
+
+@pytest.mark.parametrize(
+    ("rows", "workers", "heights"),
+    [
+        (135, 6, [16] * 8 + [7]),
+        (135, 1, [32] * 4 + [7]),
+        (2, 4, [2]),
+        (2048, 4, [160] * 12 + [128]),
+    ],
+)
+def test_chunks_of_known_cases(rows, workers, heights):
+    plan = make_plan(work(end=rows), Resources(workers=workers, memory=8 * GIB, threads=2))
+    assert [chunk.rows for chunk in plan.chunks] == heights
+
+
+def test_little_memory_makes_smaller_chunks():
+    large = work(end=2048, columns=2048, angles=1500)
+    heights = []
+    for memory in (64 * GIB, 16 * GIB, 4 * GIB):
+        plan = make_plan(large, Resources(workers=1, memory=memory, threads=4))
+        heights.append(plan.chunks[0].rows)
+    assert heights[0] > heights[1] > heights[2] >= ALIGNMENT
+
+
+def test_too_little_memory_says_how_much_is_needed():
+    resources = Resources(workers=1, memory=GIB // 2, threads=2)
+    large = work(columns=2048, angles=1500)
+    with pytest.raises(ScanError, match=r"has 512\.0 MiB .* need (\d\.\d) GiB") as refusal:
+        make_plan(large, resources)
+    needed = float(str(refusal.value).split("need ")[1].split(" GiB")[0])
+    make_plan(large, replace(resources, memory=int((needed + 0.1) * GIB)))
+
+
+def test_the_description_names_what_matters():
+    text = describe(make_plan(work(first=3, end=67), Resources(workers=2, memory=2 * GIB, threads=3)))
+    assert "64 of 160 x 160 pixels, rows 3:67" in text
+    assert "2 with 3 threads and 2.0 GiB" in text
+    assert "5 of 3 to 16 rows" in text
+    assert "predicted peak" in text
+    assert f"written  {64 * 160 * 160 * 4 / 2**20:.1f} MiB" in text

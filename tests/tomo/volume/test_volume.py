@@ -1,0 +1,197 @@
+import os
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from runner.errors import WriteError
+from runner.tomo.volume.hdf5 import DATASET, ChunkRecord, Content, create_volume, finish_volume
+from runner.tomo.volume.place import check_place, check_space, partial_path
+from runner.tomo.volume.provenance import Parameter, collect
+from runner.tomo.volume.slab import clear_slab, write_slab
+
+
+@pytest.fixture
+def content(tmp_path):
+    scan = tmp_path / "scan.nx"
+    scan.write_bytes(b"x" * 123)
+    parameters = [
+        Parameter(name="center", value=31.25, origin="command line"),
+        Parameter(name="window", value="hann", origin="recon.toml"),
+        Parameter(name="mask", value=False, origin="default"),
+    ]
+    return Content(
+        title="a tooth",
+        first_row=10,
+        shape=(6, 5, 4),
+        units="1/cm",
+        pixel_size=2e-6,
+        provenance=collect(scan, ["reconstruct", "scan.nx"], parameters),
+    )
+
+
+@pytest.fixture
+def volume(tmp_path):
+    return tmp_path / "volume.h5"
+
+
+def slices(count, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, 5, 4)).astype(np.float32)
+
+
+def records():
+    return [
+        ChunkRecord(first_row=12, end_row=16, crc32=2**32 - 1, seconds=0.5, worker="tcp://b"),
+        ChunkRecord(first_row=10, end_row=12, crc32=7, seconds=0.25, worker="tcp://a"),
+    ]
+
+
+def write_all(volume, content):
+    """Write in two slabs, the last first, and finish."""
+    target = create_volume(volume, content)
+    pixels = slices(6)
+    write_slab(target, 12, pixels[2:])
+    write_slab(target, 10, pixels[:2])
+    finish_volume(volume, records())
+    return pixels
+
+
+def follow_default(file):
+    """Find the plot as silx and h5web do: along `default`, then `signal`."""
+    group = file
+    while "default" in group.attrs:
+        group = group[group.attrs["default"]]
+    assert group.attrs["NX_class"] == "NXdata"
+    return group, group[group.attrs["signal"]]
+
+
+def test_a_viewer_finds_the_pixels_with_axes_and_units(volume, content):
+    pixels = write_all(volume, content)
+    with h5py.File(volume) as file:
+        group, dataset = follow_default(file)
+        assert dataset.name == DATASET
+        assert dataset.dtype == np.float32
+        assert dataset.chunks is None
+        np.testing.assert_array_equal(dataset[:], pixels)
+        assert dataset.attrs["units"] == "1/cm"
+        assert list(group.attrs["axes"]) == ["z", "y", "x"]
+        for name, length in zip("zyx", dataset.shape, strict=True):
+            assert group[name].shape == (length,)
+            assert group[name].attrs["units"] == "m"
+        np.testing.assert_allclose(group["z"], 2e-6 * np.arange(10, 16))
+        np.testing.assert_allclose(group["x"], 2e-6 * np.array([-1.5, -0.5, 0.5, 1.5]))
+
+
+def test_it_says_how_it_came_about(volume, content):
+    write_all(volume, content)
+    with h5py.File(volume) as file:
+        assert file["entry/definition"].asstr()[()] == "NXtomoproc"
+        process = file["entry/reconstruction"]
+        assert process["command_line"].asstr()[()] == "reconstruct scan.nx"
+        assert process["program"].asstr()[()] == "tomo-runner"
+        assert process["libraries/numpy"].asstr()[()] == np.__version__
+        assert "finufft" in process["libraries"]
+        parameters = process["parameters"]
+        assert parameters["center"][()] == 31.25
+        assert parameters["center"].attrs["origin"] == "command line"
+        assert parameters["window"].asstr()[()] == "hann"
+        assert parameters["window"].attrs["origin"] == "recon.toml"
+        assert not parameters["mask"][()]
+        assert parameters["raw_file"].attrs["size"] == 123
+        assert Path(parameters["raw_file"].asstr()[()]).name == "scan.nx"
+        assert file["entry/start_time"].asstr()[()] <= file["entry/end_time"].asstr()[()]
+        np.testing.assert_array_equal(process["status"], [1] * 6)
+        np.testing.assert_array_equal(process["chunks/rows"], [[10, 12], [12, 16]])
+        np.testing.assert_array_equal(process["chunks/crc32"], [7, 2**32 - 1])
+        assert list(process["chunks/worker"].asstr()) == ["tcp://a", "tcp://b"]
+
+
+def test_without_a_pixel_size_all_is_in_pixels(volume, content):
+    write_all(volume, replace(content, units="1/pixel", pixel_size=None))
+    with h5py.File(volume) as file:
+        group, dataset = follow_default(file)
+        assert dataset.attrs["units"] == "1/pixel"
+        assert group["z"].attrs["units"] == "pixel"
+        np.testing.assert_array_equal(group["z"], np.arange(10, 16))
+
+
+def test_it_has_its_name_only_when_it_is_complete(volume, content):
+    target = create_volume(volume, content)
+    assert target.path == partial_path(volume)
+    assert not volume.exists()
+    write_slab(target, 10, slices(5))
+    with pytest.raises(WriteError, match=r"lacks 1 slices, the first is number 5"):
+        finish_volume(volume, records())
+    assert not volume.exists()
+    write_slab(target, 15, slices(1))
+    finish_volume(volume, records())
+    assert volume.exists()
+    assert not target.path.exists()
+
+
+def test_the_checksum_is_that_of_the_bytes_and_writing_twice_does_no_harm(volume, content):
+    target = create_volume(volume, content)
+    pixels = slices(6)
+    assert write_slab(target, 10, pixels) == zlib.crc32(pixels.tobytes())
+    before = target.path.read_bytes()
+    write_slab(target, 12, pixels[2:4])
+    assert target.path.read_bytes() == before
+
+
+def test_missing_slices_are_nan_and_marked(volume, content):
+    target = create_volume(volume, content)
+    write_slab(target, 10, slices(6))
+    clear_slab(target, 12, 14)
+    with h5py.File(target.path) as file:
+        missing = np.isnan(file[DATASET]).all(axis=(1, 2))
+        np.testing.assert_array_equal(missing, [False, False, True, True, False, False])
+        np.testing.assert_array_equal(file["entry/reconstruction/status"], [1, 1, 0, 0, 1, 1])
+
+
+def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch):
+    target = create_volume(volume, content)
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda *args: real(*args)[:-1] + b"\x55")
+    with pytest.raises(WriteError, match="other bytes than were written from row 12"):
+        write_slab(target, 12, slices(2))
+    monkeypatch.undo()
+    with h5py.File(target.path) as file:
+        assert not file["entry/reconstruction/status"][:].any()
+
+
+def test_a_volume_that_is_gone_is_a_write_error(volume, content):
+    target = create_volume(volume, content)
+    target.path.unlink()
+    with pytest.raises(WriteError, match="cannot be written"):
+        write_slab(target, 10, slices(1))
+
+
+def test_places_that_will_not_do(tmp_path, volume):
+    with pytest.raises(WriteError, match="no folder"):
+        check_place(tmp_path / "nowhere" / "volume.h5", overwrite=True)
+    with pytest.raises(WriteError, match="is a folder"):
+        check_place(tmp_path, overwrite=True)
+    check_place(volume, overwrite=False)
+    partial_path(volume).touch()
+    with pytest.raises(WriteError, match="did not finish"):
+        check_place(volume, overwrite=False)
+    volume.touch()
+    with pytest.raises(WriteError, match="exists already"):
+        check_place(volume, overwrite=False)
+    check_place(volume, overwrite=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_closed_folder_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(WriteError, match="not writable"):
+        check_place(tmp_path / "volume.h5", overwrite=False)
+
+
+def test_a_full_disk_is_refused(volume):
+    check_space(volume, 1)
+    with pytest.raises(WriteError, match="left, and the volume needs"):
+        check_space(volume, 1 << 60)

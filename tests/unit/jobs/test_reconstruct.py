@@ -1,0 +1,97 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import dask
+import h5py
+import pytest
+from distributed import LocalCluster
+
+from runner.errors import UsageError
+from runner.jobs.reconstruct import command, run
+from runner.tomo.simulate import Settings, write_scan
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scan") / "scan.nx"
+    write_scan(path, Settings(rows=20, columns=48, angles=60, noise=False))
+    return path
+
+
+@pytest.fixture(scope="module")
+def reached():
+    """What the launcher gives a job: ``Client()`` without arguments reaches the cluster."""
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0", "memory_limit": "1GB"}
+    with (
+        LocalCluster(processes=True, **options) as cluster,
+        dask.config.set(scheduler_address=cluster.scheduler_address),
+    ):
+        yield
+
+
+def test_reading_the_command_line_loads_nothing_heavy():
+    code = (
+        "import sys; from runner.jobs.reconstruct import command;"
+        "command.make_context('reconstruct', ['scan.nx', 'volume.h5', '--center', 'auto']);"
+        "print([name for name in ('numpy', 'dask', 'distributed', 'h5py', 'finufft') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["scan.nx"], "VOLUME"),
+        (["scan.nx", "volume.h5", "--centre", "3"], "--center"),
+        (["scan.nx", "volume.h5", "--center", "left"], "left"),
+        (["scan.nx", "volume.h5", "--method", "gridrec"], "fourier"),
+        (["scan.nx", "volume.h5", "--window", "parzen"], "ram-lak"),
+        (["scan.nx", "volume.h5", "extra"], "extra"),
+    ],
+)
+def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said):
+    with pytest.raises(click.UsageError) as refusal:
+        command.make_context("reconstruct", list(words))
+    assert said in refusal.value.format_message()
+    with pytest.raises(UsageError, match="reconstruct --help"):
+        run(tuple(words))
+
+
+def test_it_reconstructs_and_says_what_it_made(scan, tmp_path, reached, capsys):
+    config = tmp_path / "recon.toml"
+    config.write_text('window = "hann"\nrows = "2:18"\n')
+    volume = tmp_path / "volume.h5"
+    assert run((str(scan), str(volume), "--config", str(config), "--center", "25.0")) == 0
+    out, err = capsys.readouterr()
+    assert f"{volume}  /entry/data/data" in out
+    assert "16 x 48 x 48 (slice, y, x), float32, 1/cm" in out
+    assert "column 25.00 (command line)" in out
+    assert "all 16 slices written and verified" in out
+    assert f"silx view {volume}" in out
+    assert "16/16 slices" in err
+    with h5py.File(volume) as file:
+        parameters = file["entry/reconstruction/parameters"]
+        assert parameters["window"].asstr()[()] == "hann"
+        assert Path(parameters["window"].attrs["origin"]) == config
+        assert parameters["rows"].asstr()[()] == "2:18"
+        assert parameters["center"][()] == 25.0
+
+
+def test_it_finds_the_axis_by_itself(scan, tmp_path, reached, capsys):
+    assert run((str(scan), str(tmp_path / "volume.h5"))) == 0
+    assert "axis     column 24.9" in capsys.readouterr().out
+
+
+def test_the_plan_is_told_and_nothing_written(scan, tmp_path, reached, capsys):
+    volume = tmp_path / "volume.h5"
+    assert run((str(scan), str(volume), "--plan")) == 0
+    out = capsys.readouterr().out
+    assert "20 of 48 x 48 pixels, rows 0:20" in out
+    assert "2 of 4 to 16 rows" in out
+    assert "predicted peak" in out
+    assert list(tmp_path.iterdir()) == []
