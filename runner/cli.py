@@ -174,6 +174,8 @@ def runner(
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
             say("runner", str(error))
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:  # before there was a job to stop
+        sys.exit(130)
 
 
 def main() -> None:

@@ -33,12 +33,16 @@ class Event:
 
 
 def listen(addresses: Iterable[str]) -> tuple[socket.socket, ...]:
-    """Open a listener on each of this machine's addresses, with any free port."""
+    """Open a listener, with any free port, on each of this machine's addresses that lets us."""
     listeners = []
     for address in addresses:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.bind((address, 0))
+        try:
+            listener.bind((address, 0))
+        except OSError:  # an interface that is only about to come up, or to go
+            listener.close()
+            continue
         listener.listen(_BACKLOG)
         listeners.append(listener)
     return tuple(listeners)

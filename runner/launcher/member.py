@@ -83,7 +83,7 @@ class Member:
         """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
-        lost = {"event": "lost", "how": "the parent of its processes was killed"}
+        lost = {"event": "lost", "how": "the parent of its processes ended"}
         self._crew.watch(lost=lambda: self._channel.send(lost))
         try:
             while (order := await self._channel.receive()) is not None:

@@ -26,7 +26,7 @@ def memory_limit(*, asked: int | None = None, proc: Path = Path("/proc"), sys: P
         Where the kernel's file systems are mounted.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    limits = [psutil.virtual_memory().total, *cgroup_limits(proc, sys)]
+    limits: list[int] = [psutil.virtual_memory().total, *cgroup_limits(proc, sys)]
     if asked:
         limits.append(asked)
     if soft != resource.RLIM_INFINITY:
