@@ -1,7 +1,7 @@
 """A scan becomes a volume: read, correct, reconstruct, write, on any Dask client or on none.
 
-Read :mod:`runner.tomo.pipeline` first. ``Reconstructor`` needs neither files nor a cluster; it is loaded when it
-is asked for, since the command line looks into this package before anything heavy is needed.
+Read :mod:`runner.tomo.pipeline` first. ``Reconstructor`` needs neither files nor a cluster; it is loaded
+when it is asked for, since the command line looks into this package before anything heavy is needed.
 """
 
 from __future__ import annotations
