@@ -11,7 +11,7 @@ import click
 
 from runner.batch.allocation import Allocation
 from runner.launcher.facts import RankFacts
-from runner.launcher.place import Place
+from runner.launcher.place import TITLES, Place
 
 _PACKAGES = ("tomo-runner", "dask", "distributed", "numpy", "h5py", "hdf5plugin", "finufft", "scipy")
 _OPTIONAL = {"mpi4py": "mpi", "cupy-cuda12x": "gpu", "cufinufft": "gpu", "bokeh": "dashboard"}
@@ -60,7 +60,9 @@ def _in_one_line(place: Place, facts: RankFacts) -> str:
 def _place(place: Place, facts: RankFacts) -> dict[str, str]:
     return {
         "rank": f"{place.rank} of {place.size}",
-        "started by": "hand: local mode" if place.launcher == "none" else place.launcher,
+        "started by": "hand: local mode"
+        if place.launcher == "none"
+        else TITLES.get(place.launcher, place.launcher),
         "host": facts.host,
         "process": str(facts.pid),
     }

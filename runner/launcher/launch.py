@@ -33,7 +33,7 @@ from runner.launcher.meeting import Meeting, OpenDoors, choose_meeting, enter, r
 from runner.launcher.member import Member
 from runner.launcher.options import LaunchOptions
 from runner.launcher.parent import stop_without_parent
-from runner.launcher.place import Place, find_place
+from runner.launcher.place import TITLES, Place, find_place
 from runner.launcher.program import Program
 from runner.launcher.rendezvous.ticket import Ticket
 from runner.launcher.roles import local_workers
@@ -185,7 +185,7 @@ def _election(rank: _Rank, hub: control.Hub, cluster: Cluster) -> election.Elect
     carriers = [name for name, listed in net.machine_addresses().items() if address in listed]
     return election.Election(
         version=f"runner {__version__}, Dask {version('distributed')}",
-        launcher=rank.place.launcher,
+        launcher=TITLES.get(rank.place.launcher, rank.place.launcher),
         meeting=str(rank.meeting),
         allocation=rank.allocation,
         facts=[hub.facts[duty.rank] for duty in cluster.duties],

@@ -60,6 +60,14 @@ LAUNCHERS = (
     Launcher("srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", "", ("SLURM_STEP_ID",)),
 )
 
+# What people call them, where the short name says too little.
+TITLES = {
+    "runner": "RUNNER_RANK and RUNNER_SIZE",
+    "openmpi": "Open MPI's mpirun",
+    "pals": "PALS (mpiexec, aprun)",
+    "hydra": "MPICH's or Intel MPI's mpirun",
+}
+
 JOB_NAME_VARIABLE = "RUNNER_JOB"
 
 
