@@ -1,22 +1,32 @@
-"""A scan becomes a volume: read, correct, reconstruct, write, on any Dask client or on none.
+"""Quantitative parallel-beam tomography on any Dask client; knows no launcher and no batch system.
 
-Read :mod:`runner.tomo.pipeline` first. ``Reconstructor`` needs neither files nor a cluster; it is loaded
-when it is asked for, since the command line looks into this package before anything heavy is needed.
+The public names are imported when they are first used, so that reading a command line stays light.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from runner.tomo.center import AxisEstimate, find_center
+    from runner.tomo.correct.flatfield import corrected_sinograms
     from runner.tomo.reconstruct import Reconstructor
+    from runner.tomo.scan import Scan, open_scan
 
-__all__ = ["Reconstructor"]
+__all__ = ["AxisEstimate", "Reconstructor", "Scan", "corrected_sinograms", "find_center", "open_scan"]
+
+_MODULES = {
+    "AxisEstimate": "runner.tomo.center",
+    "Reconstructor": "runner.tomo.reconstruct",
+    "Scan": "runner.tomo.scan",
+    "corrected_sinograms": "runner.tomo.correct.flatfield",
+    "find_center": "runner.tomo.center",
+    "open_scan": "runner.tomo.scan",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "Reconstructor":
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from runner.tomo.reconstruct import Reconstructor
-
-    return Reconstructor
+    return getattr(importlib.import_module(_MODULES[name]), name)
