@@ -46,10 +46,8 @@ docs: environment
 	fi
 
 bench: environment
-	@for script in benchmarks/*.py; do \
-		[ -e "$$script" ] || { echo 'bench: there are no benchmarks yet'; break; }; \
-		echo "$(PYTHON) $$script"; $(PYTHON) "$$script" || exit 1; \
-	done
+	@tools/mpi.sh
+	$(PYTHON) -m benchmarks.launch
 
 clean:
 	rm -rf build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

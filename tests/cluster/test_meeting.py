@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.cluster.mpi import MpiLauncher
-from tests.cluster.testbed import VirtualSlurm
+from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 from tests.cluster.ways import JOBS, Way
 
 pytestmark = pytest.mark.cluster
@@ -83,7 +83,7 @@ def test_forgotten_srun_is_named(slurm: VirtualSlurm, environment: dict[str, str
     words = " ".join(str(word) for word in way.argv(1, JOBS / "ends.py", "success"))
     script.write_text(f"#!/bin/bash\n{words}\n")
     output = tmp_path / "out"
-    argv = ["sbatch", "--wait", "-N2", "-n4", "-o", str(output), str(script)]
+    argv = [SBATCH_WAIT, "-N2", "-n4", "-o", str(output), str(script)]
     finished = slurm.run(argv, timeout=60, env=environment, cwd=tmp_path)
     assert finished.returncode == 64
     assert "put srun (or mpirun) in front" in output.read_text()
@@ -102,7 +102,7 @@ def test_mpirun_inside_a_slurm_job(
     words = " ".join(str(word) for word in way.argv(4, JOBS / "ends.py", "exit3"))
     script.write_text(f"#!/bin/bash\nexport RUNNER_RENDEZVOUS_DIR={tmp_path}/meet\n{words}\n")
     output = tmp_path / "out"
-    argv = ["sbatch", "--wait", "-N2", "-n2", "-o", str(output), str(script)]
+    argv = [SBATCH_WAIT, "-N2", "-n2", "-o", str(output), str(script)]
     env = {**way.environment, "TEST_FOLDER": str(tmp_path)}
     finished = slurm.run(argv, timeout=90, env=env, cwd=tmp_path)
     assert finished.returncode == 3, output.read_text()
