@@ -68,8 +68,10 @@ class JobCommand(click.Command):
         with_value = {name for option in self.params if not _is_flag(option) for name in option.opts}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
-            if args[position] == "-m":
-                args = [*args[: position + 2], "--", *args[position + 2 :]]
+            if args[position].startswith("-m"):
+                end = position + (2 if args[position] == "-m" else 1)  # -m MODULE or -mMODULE
+                if end <= len(args):
+                    args = [*args[:end], "--", *args[end:]]
                 break
             position += 2 if args[position] in with_value else 1
         return super().parse_args(ctx, args)
@@ -202,7 +204,7 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
     command = built_in.command()
     # Wrong arguments end here, and --help is answered, before any process is started for the job.
     with _one_voice():
-        inner = command.make_context(name, list(args), parent=ctx)
+        inner = command.make_context(f"{ctx.info_name} {name}", list(args))
     if built_in.on_cluster:
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
         return launch(program, options, os.environ)
