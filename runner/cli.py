@@ -33,7 +33,7 @@ no change: in it, Client() reaches the cluster. Everything ends with the job, wi
 """
 
 
-class _Size(click.ParamType[int]):
+class _Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4 only
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -43,7 +43,7 @@ class _Size(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
-class _Duration(click.ParamType[float]):
+class _Duration(click.ParamType):  # type: ignore[type-arg]
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
