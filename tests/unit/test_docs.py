@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from runner import errors
+from runner import errors, tomo
 from runner.cli import runner
 from runner.jobs.registry import BUILT_INS
 
@@ -63,6 +63,12 @@ def test_every_built_in_command_is_on_the_page_of_the_command_line() -> None:
     assert {name: module for module, name in listed} == {
         name: built_in.module for name, built_in in BUILT_INS.items()
     }
+
+
+def test_every_public_name_is_on_the_page_of_the_python_interface() -> None:
+    page = (REFERENCE / "api.md").read_text()
+    listed = re.findall(r":: runner\.tomo\.(\w+)$", page, re.MULTILINE)
+    assert sorted(listed) == sorted(tomo.__all__)
 
 
 def test_every_decision_has_a_number_of_its_own_and_says_its_cost() -> None:
