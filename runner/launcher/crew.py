@@ -36,22 +36,28 @@ _LAUNCHER_PREFIXES = (
     "HYDRA_",
     "SLURM_PMIX",
 )
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# Parallel tasks share the cores already: numerical libraries that start a thread per core in each of them
+# slow everything down. And memory that a task freed goes back to the system, as Dask's own nanny sets it.
+_PRESET = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+}
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the children: without the launcher's own variables, one thread per task.
 
-    Parallel tasks share the cores already; numerical libraries that start a thread per core in each
-    of them slow everything down. A number that the user set is kept.
+    What the user set is kept.
     """
     kept = {name: value for name, value in environ.items() if not name.startswith(_LAUNCHER_PREFIXES)}
-    return {**dict.fromkeys(_ONE_THREAD, "1"), **kept}
+    return {**_PRESET, **kept}
 
 
 def job_environment(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return what turns a child's environment into the one that the user gave to the job."""
-    return {name: environ.get(name) for name in _ONE_THREAD}
+    return {name: environ.get(name) for name in _PRESET}
 
 
 class Child:

@@ -44,11 +44,11 @@ class Program:
     args: tuple[str, ...] = ()
 
     @property
-    def name(self) -> str:
-        """The program in a few words."""
-        return {"script": self.target, "module": f"-m {self.target}", "function": self.target.split(":")[0]}[
-            self.kind
-        ]
+    def argv(self) -> list[str]:
+        """What the program finds in ``sys.argv``; a job of ours finds what a person would type."""
+        if self.kind == "function":
+            return ["runner", self.target.split(":")[0].rsplit(".", 1)[-1], *self.args]
+        return [self.target, *self.args]
 
     @property
     def import_folder(self) -> str:
@@ -107,7 +107,7 @@ def _flush() -> bool:
 
 
 def _call(program: Program) -> int:
-    sys.argv = [program.target, *program.args]
+    sys.argv = program.argv
     sys.path[0] = program.import_folder
     try:
         if program.kind == "function":

@@ -106,6 +106,7 @@ def run_chunks(
         If the cluster is gone, or has had no worker for a minute.
     """
     dispatch = _Dispatch(client, work, tuple(chunks))
+    on_progress(dispatch.progress)
     try:
         while dispatch.unfinished:
             dispatch.hand_out()

@@ -10,17 +10,22 @@ from runner.launcher.child import set_environment
 from runner.launcher.crew import child_environment, job_environment
 from tests.unit.batch.environments import FOLDER, recorded
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+PRESET = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+}
 
 
 @pytest.mark.parametrize(
     ("environ", "children"),
     [
-        ({}, ONE_THREAD),
-        ({"PATH": "/bin", "SLURM_JOB_ID": "9"}, ONE_THREAD | {"PATH": "/bin", "SLURM_JOB_ID": "9"}),
-        ({"OMP_NUM_THREADS": "4"}, ONE_THREAD | {"OMP_NUM_THREADS": "4"}),
-        ({"PMIX_RANK": "0", "PMI_FD": "6", "OMPI_COMM_WORLD_RANK": "0", "PRTE_LAUNCHED": "1"}, ONE_THREAD),
-        ({"HYDI_CONTROL_FD": "8", "MPI_LOCALRANKID": "0", "SLURM_PMIXP_ABORT_AGENT_PORT": "1"}, ONE_THREAD),
+        ({}, PRESET),
+        ({"PATH": "/bin", "SLURM_JOB_ID": "9"}, PRESET | {"PATH": "/bin", "SLURM_JOB_ID": "9"}),
+        ({"OMP_NUM_THREADS": "4"}, PRESET | {"OMP_NUM_THREADS": "4"}),
+        ({"PMIX_RANK": "0", "PMI_FD": "6", "OMPI_COMM_WORLD_RANK": "0", "PRTE_LAUNCHED": "1"}, PRESET),
+        ({"HYDI_CONTROL_FD": "8", "MPI_LOCALRANKID": "0", "SLURM_PMIXP_ABORT_AGENT_PORT": "1"}, PRESET),
     ],
 )
 def test_children_do_not_take_over_the_ranks_connection(

@@ -236,23 +236,23 @@ def test_output_that_nobody_reads_is_an_error(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "target", "name", "folder"),
+    ("kind", "target", "argv", "folder"),
     [
-        ("script", "below/job.py", "below/job.py", "below"),
-        ("script", "below", "below", "below"),
-        ("module", "package.job", "-m package.job", "."),
-        ("function", "package.jobs:run", "package.jobs", "."),
+        ("script", "below/job.py", ["below/job.py", "-x"], "below"),
+        ("script", "below", ["below", "-x"], "below"),
+        ("module", "package.job", ["package.job", "-x"], "."),
+        ("function", "package.jobs.center:run", ["runner", "center", "-x"], "."),
     ],
 )
-def test_its_name_and_its_import_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, target: str, name: str, folder: str
+def test_its_arguments_and_its_import_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, target: str, argv: list[str], folder: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "below").mkdir()
     (tmp_path / "below/job.py").touch()
-    program = Program(kind=kind, target=target)  # type: ignore[arg-type]
+    program = Program(kind=kind, target=target, args=("-x",))  # type: ignore[arg-type]
     program.check()
-    assert (program.name, program.import_folder) == (name, str(tmp_path / folder))
+    assert (program.argv, program.import_folder) == (argv, str(tmp_path / folder))
 
 
 def test_a_script_that_is_not_there_is_refused() -> None:
