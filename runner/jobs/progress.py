@@ -75,5 +75,8 @@ def progress_text(count: int, total: int, noun: str, seconds: float) -> str:
     text = f"{count}/{total} {noun}"
     if count and seconds > 0:
         rate = count / seconds
-        text += f", {rate:.1f} {noun}/s, {format_duration((total - count) / rate)} left"
+        text += f", {rate:.1f} {noun}/s, "
+        text += (
+            f"{format_duration((total - count) / rate)} left" if count < total else format_duration(seconds)
+        )
     return text

@@ -37,6 +37,8 @@ class Election:
         The interface that carries it.
     dashboard : int or None
         The port on the scheduler's loopback address.
+    wants_dashboard : bool
+        Whether one was asked for.
     encrypted : bool
         Whether connections are.
     seconds : float
@@ -52,6 +54,7 @@ class Election:
     scheduler: str
     interface: str
     dashboard: int | None
+    wants_dashboard: bool
     encrypted: bool
     seconds: float
 
@@ -144,7 +147,8 @@ def _meeting(election: Election) -> list[str]:
 def _dashboard(election: Election) -> list[str]:
     port = election.dashboard
     if port is None:
-        return []
+        hint = "  dashboard  not installed: pip install 'tomo-runner[dashboard]'"
+        return [hint] if election.wants_dashboard else []
     line = f"  dashboard  http://127.0.0.1:{port}/status"
     if election.launcher != "none":
         line += f" after: ssh -N -L {port}:127.0.0.1:{port} {election.facts[0].host}"

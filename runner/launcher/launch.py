@@ -193,6 +193,7 @@ def _election(rank: _Rank, hub: control.Hub, cluster: Cluster) -> election.Elect
         scheduler=cluster.address,
         interface=carriers[0] if carriers else "?",
         dashboard=cluster.dashboard,
+        wants_dashboard=rank.options.dashboard,
         encrypted=rank.options.encrypt,
         seconds=time.monotonic() - rank.started,
     )

@@ -18,11 +18,6 @@ _DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: onl
 _WORKERS_LEAVE_SECONDS = 0.5
 
 
-def has_dashboard() -> bool:
-    """Tell whether what the dashboard is drawn with is installed."""
-    return importlib.util.find_spec("bokeh") is not None
-
-
 def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     """Run the scheduler.
 
@@ -43,14 +38,15 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
 
 async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     channel = await Channel.over(connected)
+    dashboard = spec["dashboard"] and importlib.util.find_spec("bokeh") is not None
     async with Scheduler(
         host=spec["host"],
         port=0,
         protocol="tls" if spec["encrypt"] else "tcp",
-        dashboard=spec["dashboard"],
+        dashboard=dashboard,
         dashboard_address=_DASHBOARD,
     ) as scheduler:
-        port = scheduler.http_server.port if spec["dashboard"] else None
+        port = scheduler.http_server.port if dashboard else None
         channel.send({"event": "ready", "address": scheduler.address, "dashboard": port})
         await told_to_stop(channel)
         await _dismiss_workers(scheduler)

@@ -24,7 +24,7 @@ class Clock:
         (50, 0.0, "50/200 slices"),
         (50, 10.0, "50/200 slices, 5.0 slices/s, 30.0 s left"),
         (100, 7200.0, "100/200 slices, 0.0 slices/s, 2:00:00 left"),
-        (200, 10.0, "200/200 slices, 20.0 slices/s, 0.0 s left"),
+        (200, 10.0, "200/200 slices, 20.0 slices/s, 10.0 s"),
     ],
 )
 def test_it_says_how_far_how_fast_and_how_long(count, seconds, text):

@@ -33,6 +33,7 @@ def elected(
         scheduler="tls://10.0.0.1:40000",
         interface="ib0",
         dashboard=8787,
+        wants_dashboard=True,
         encrypted=True,
         seconds=2.345,
     )
@@ -73,12 +74,13 @@ def test_without_encryption_it_is_said_aloud() -> None:
 
 
 def test_without_a_dashboard_there_is_no_line_for_it() -> None:
-    assert "dashboard" not in describe(replace(elected(), dashboard=None))
+    assert "dashboard" not in describe(replace(elected(), dashboard=None, wants_dashboard=False))
+    assert "pip install 'tomo-runner[dashboard]'" in describe(replace(elected(), dashboard=None))
 
 
 @pytest.mark.parametrize(("number", "lines"), [(32, 1 + 32), (33, 1 + 4), (128, 1 + 4)])
 def test_many_ranks_are_summed_up_by_host(number: int, lines: int) -> None:
-    text = describe(replace(elected(number, hosts=4), dashboard=None)).splitlines()
+    text = describe(replace(elected(number, hosts=4), dashboard=None, wants_dashboard=False)).splitlines()
     assert len(text) == 1 + lines + 3
 
 
