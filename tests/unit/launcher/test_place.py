@@ -24,7 +24,13 @@ RECORDED = {
         launcher="openmpi", rank=3, size=4, local_size=2, shared_name="openmpi-prterun-node1-612_1"
     ),
     "slurm-mpich": Place(launcher="hydra", rank=3, size=4, local_size=2, shared_name="hydra-slurm-15-1-0"),
-    "slurm-intelmpi": Place(launcher="hydra", rank=3, size=4, local_size=2, shared_name="hydra-slurm-16-1-0"),
+    "slurm-intelmpi": Place(
+        launcher="hydra",
+        rank=3,
+        size=4,
+        local_size=2,
+        shared_name="hydra-39020000-58cb-ea58-7161-0600b23ea05e",
+    ),
     "pbs-mpich": Place(launcher="hydra", rank=3, size=4, local_size=2, shared_name="hydra-pbs-1234.pbs01"),
     "pbs-array": ALONE,
     "sge-array": ALONE,
@@ -115,6 +121,7 @@ def test_written_environments(
         (OPENMPI, "slurm-9-0-0", None, "openmpi-prterun-host-7_1"),  # the launcher's own name is finer
         (OPENMPI | {"RUNNER_JOB": "ab/c d"}, "slurm-9-0-0", 12, "openmpi-ab_c_d"),
         (HYDRA, "pbs-12", 12, "hydra-pbs-12"),
+        (HYDRA | {"I_MPI_HYDRA_UUID": "39-ea"}, "pbs-12", 12, "hydra-39-ea"),  # Intel MPI's
         (HYDRA, None, 12, None),  # ranks on other hosts have other parents
         (HYDRA | {"MPI_LOCALNRANKS": "3"}, None, 12, "hydra-parent-12"),
         (HYDRA | {"MPI_LOCALNRANKS": "3"}, None, None, None),
