@@ -60,11 +60,8 @@ def true_volume(scan: Path, shape: tuple[int, ...]) -> Volume:
 
 def compare(volume: Volume, truth: Volume) -> bool:
     """Print a line for each material and tell whether all of them are right."""
-    size = (
-        1,
-        2 * EDGE + 1,
-        2 * EDGE + 1,
-    )  # slices are reconstructed one by one: only edges within them matter
+    # slices are reconstructed one by one: only edges within them matter
+    size = (1, 2 * EDGE + 1, 2 * EDGE + 1)
     pure = (maximum_filter(truth, size) - minimum_filter(truth, size)) < 1e-4
     pure &= inside_the_circle(truth.shape[1])
     materials, counts = np.unique(np.round(truth[pure], 3), return_counts=True)
@@ -101,17 +98,22 @@ def draw(volume: Volume, truth: Volume, path: Path) -> None:
 
     middle = tuple(count // 2 for count in volume.shape)
     colours = {"cmap": "gray", "vmin": -0.2, "vmax": float(truth.max()) * 1.05}
-    figure, axes = plt.subplots(2, 2, figsize=(10, 8), constrained_layout=True)
+    figure, axes = plt.subplot_mosaic(
+        [["yx", "zx"], ["yx", "zy"], ["yx", "profile"]],
+        figsize=(11, 5.2),
+        height_ratios=(1, 1, 1.7),
+        constrained_layout=True,
+    )
     views = {
-        f"slice {middle[0]} (y, x)": volume[middle[0]],
-        f"y = {middle[1]} (z, x)": volume[:, middle[1]],
-        f"x = {middle[2]} (z, y)": volume[:, :, middle[2]],
+        "yx": (f"slice {middle[0]} (y, x)", volume[middle[0]]),
+        "zx": (f"y = {middle[1]} (z, x)", volume[:, middle[1]]),
+        "zy": (f"x = {middle[2]} (z, y)", volume[:, :, middle[2]]),
     }
-    for axis, (title, view) in zip(axes.flat, views.items(), strict=False):
-        image = axis.imshow(view, **colours)
-        axis.set_title(title)
-    figure.colorbar(image, ax=axes, label="attenuation (1/cm)", shrink=0.6)
-    profile = axes[1, 1]
+    for name, (title, view) in views.items():
+        image = axes[name].imshow(view, **colours)
+        axes[name].set_title(title)
+    figure.colorbar(image, ax=axes["yx"], label="attenuation (1/cm)", location="left")
+    profile = axes["profile"]
     profile.plot(volume[middle[0], middle[1]], label="reconstructed", linewidth=1)
     profile.plot(truth[middle[0], middle[1]], label="true", linewidth=1)
     profile.set(

@@ -28,8 +28,10 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
         ``program``, ``scheduler`` address, ``environment``, ``dask`` settings, ``start_timeout``.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+    for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGUSR1, signal.SIGUSR2):  # a batch system's warning kills no job that is not ready
+        signal.signal(number, signal.SIG_IGN)
     set_environment(spec["environment"])
     threadpool_limits(len(os.sched_getaffinity(0)))  # the workers' BLAS has one thread, the job's has all
     dask.config.set({**spec["dask"], "scheduler-address": spec["scheduler"]})
