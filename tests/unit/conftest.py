@@ -11,4 +11,5 @@ import pytest
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """An environment for programs that no launcher, batch system or user has touched."""
-    return {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"}
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return kept | {"HOME": str(tmp_path), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"}

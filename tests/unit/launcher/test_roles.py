@@ -150,6 +150,11 @@ def test_several_workers_on_one_rank(gpus: str, workers: int, expected: str, sha
     assert [plan.shared_gpu for plan in duties[0].workers] == sharing
 
 
+def test_workers_of_several_ranks_share_the_devices_of_a_host() -> None:
+    duties = assign(ranks("a", "a", "b", gpus="0,1,2,3"), LaunchOptions(workers=2))
+    assert written(duties) == "SC[0][1] [2][3] [0][1]"
+
+
 def test_names_of_workers() -> None:
     two = ranks("a", "b")
     assert [plan.name for duty in assign(two, AUTO) for plan in duty.workers] == ["0", "1"]
