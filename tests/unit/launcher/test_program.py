@@ -108,6 +108,7 @@ LEAVING = [
     ("sys.exit(3)", 3),
     ("sys.exit(-1)", 255),
     ("sys.exit(256)", 0),
+    ("sys.exit(2**40)", 0),
     ("sys.exit(True)", 1),
     ("sys.exit('no flat fields')", 1),
     ("sys.exit('')", 1),
