@@ -30,9 +30,7 @@ class Allocation:
     cpus_per_task : int or None
         CPUs meant for one rank.
     memory_per_node : int or None
-        Bytes that the job may use on one host.
-    memory_per_cpu : int or None
-        Bytes that the job may use for each CPU.
+        Bytes that the job may use on this host, all its ranks together.
     ends_at : float or None
         When the system will end the job, seconds since 1970.
     submit_folder : Path or None
@@ -52,7 +50,6 @@ class Allocation:
     hosts: tuple[str, ...] = ()
     cpus_per_task: int | None = None
     memory_per_node: int | None = None
-    memory_per_cpu: int | None = None
     ends_at: float | None = None
     submit_folder: Path | None = None
     inside_step: bool = False

@@ -46,8 +46,7 @@ def allocation(environ: Mapping[str, str]) -> Allocation:
         tasks=tasks,
         hosts=expand(nodes) if nodes else (),
         cpus_per_task=number(environ, "SLURM_CPUS_PER_TASK"),
-        memory_per_node=_memory(environ, "SLURM_MEM_PER_NODE"),
-        memory_per_cpu=_memory(environ, "SLURM_MEM_PER_CPU"),
+        memory_per_node=_memory_on_node(environ),
         ends_at=_end(environ),
         submit_folder=folder(environ, "SLURM_SUBMIT_DIR"),
         inside_step=inside_step,
@@ -69,9 +68,13 @@ def _step(environ: Mapping[str, str]) -> str:
     return environ.get("SLURM_STEP_ID") or "batch"
 
 
-def _memory(environ: Mapping[str, str], name: str) -> int | None:
-    size = number(environ, name)
-    return size * _MIB if size else None  # 0 stands for all that the node has
+def _memory_on_node(environ: Mapping[str, str]) -> int | None:
+    """Return the one that was asked for, of memory for each node and memory for each CPU."""
+    per_node = number(environ, "SLURM_MEM_PER_NODE")
+    if per_node:  # 0 stands for all that the node has
+        return per_node * _MIB
+    per_cpu, cpus = number(environ, "SLURM_MEM_PER_CPU"), number(environ, "SLURM_CPUS_ON_NODE")
+    return per_cpu * cpus * _MIB if per_cpu and cpus else None
 
 
 def _end(environ: Mapping[str, str]) -> float | None:

@@ -84,7 +84,6 @@ def _allocation(allocation: Allocation) -> dict[str, str]:
         "hosts": " ".join(allocation.hosts) or None,
         "cores per rank": allocation.cpus_per_task,
         "memory per host": size(allocation.memory_per_node),
-        "memory per core": size(allocation.memory_per_cpu),
         "ends": None if ends is None else ends.isoformat(timespec="seconds"),
         "restarted": allocation.restarts or None,
         "submitted in": allocation.submit_folder,

@@ -104,7 +104,16 @@ class Hub:
         if hello is None or not self._knows(hello.get("nonce")):
             await channel.close()
             return
-        await self.serve(channel, RankFacts.from_message(hello["facts"]), reached=hello["reached"])
+        facts = RankFacts.from_message(hello["facts"])
+        if hello["size"] != self._ticket.size:
+            problem = (
+                f"rank {facts.rank} @ {facts.host} is one of {hello['size']} ranks, "
+                f"rank 0 @ {self._ticket.host} of {self._ticket.size}"
+            )
+            channel.send({"op": "refused", "problem": problem})
+            await channel.close()
+            return
+        await self.serve(channel, facts, reached=hello["reached"])
 
     def _knows(self, nonce: object) -> bool:
         said = str(nonce).encode(errors="replace")  # a stranger may say anything
@@ -132,8 +141,8 @@ class Hub:
         await self.events.put(Event(facts.rank, {"event": "lost", "how": "its connection ended"}))
 
 
-async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel | None:
-    """Connect this rank to rank 0.
+async def join(ticket: Ticket, facts: RankFacts, size: int, deadline: Deadline) -> Channel | None:
+    """Connect this rank, which is one of `size`, to rank 0.
 
     Returns
     -------
@@ -150,7 +159,7 @@ async def join(ticket: Ticket, facts: RankFacts, deadline: Deadline) -> Channel 
         channel = await _reach(address, port, tls, min(_CONNECT_SECONDS, deadline.left))
         if channel is None:
             continue
-        channel.send({"nonce": ticket.nonce, "facts": facts.to_message(), "reached": address})
+        channel.send({"nonce": ticket.nonce, "facts": facts.to_message(), "size": size, "reached": address})
         try:
             answer = await asyncio.wait_for(channel.receive(), timeout=min(_HELLO_SECONDS, deadline.left))
         except TimeoutError:

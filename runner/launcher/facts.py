@@ -31,6 +31,8 @@ class RankFacts:
         Bytes that the whole job may use on the machine.
     gpus : tuple of str
         The devices it may see, as ``CUDA_VISIBLE_DEVICES`` names them.
+    gpus_given : bool
+        Whether that variable was set: then ranks with one device each may call different devices the same.
     cpus_per_rank : int or None
         The cores meant for each rank, where the batch system says so.
     """
@@ -41,6 +43,7 @@ class RankFacts:
     cpus: tuple[int, ...]
     memory: int
     gpus: tuple[str, ...] = ()
+    gpus_given: bool = False
     cpus_per_rank: int | None = None
 
     def to_message(self) -> dict[str, Any]:
@@ -56,17 +59,13 @@ class RankFacts:
 def gather_facts(place: Place, allocation: Allocation, environ: Mapping[str, str]) -> RankFacts:
     """Look at the machine and the batch system's gifts."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
-    asked = allocation.memory_per_node
-    if asked is None and allocation.memory_per_cpu is not None:
-        # the launcher's ranks on this machine, each with its CPUs
-        ranks = place.local_size or 1
-        asked = allocation.memory_per_cpu * ranks * (allocation.cpus_per_task or 1)
     return RankFacts(
         rank=place.rank,
         host=socket.gethostname(),
         pid=os.getpid(),
         cpus=cpus,
-        memory=memory.memory_limit(asked=asked),
+        memory=memory.memory_limit(asked=allocation.memory_per_node),
         gpus=gpus.visible_gpus(environ, gpus.present_gpus()),
+        gpus_given="CUDA_VISIBLE_DEVICES" in environ,
         cpus_per_rank=allocation.cpus_per_task,
     )

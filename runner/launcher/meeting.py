@@ -138,7 +138,7 @@ async def enter(
     deadline = Deadline(options.start_timeout)
     while not deadline.over:
         found = meeting.file.read() if meeting.file else ticket
-        channel = await control.join(found, facts, deadline) if found else None
+        channel = await control.join(found, facts, place.size, deadline) if found else None
         if found and channel:
             return found, channel
         await asyncio.sleep(_LOOK_SECONDS)

@@ -26,6 +26,8 @@ from runner.node.scratch import make_scratch, scratch_root
 
 _GOODBYE_SECONDS = 5.0
 _LOG_LINES = 20
+_LOG_LINE_LENGTH = 500
+_LOG_BYTES = 1 << 16  # from the end of a log
 
 
 class Member:
@@ -70,6 +72,7 @@ class Member:
         self._environ = environ
         self._scratch = make_scratch(scratch_root(environ, options.scratch), f"{facts.rank}")
         self._logs = options.logs or self._scratch
+        self._scheduler: Child | None = None
         self._client: Child | None = None
         self._watchers: set[asyncio.Task[None]] = set()
         self._restarts_left = options.restarts
@@ -100,15 +103,16 @@ class Member:
     async def _obey(self, order: Message) -> None:
         match order["op"]:
             case "schedule":
-                await self._start("scheduler", "scheduler", self._scheduler_spec(order))
+                self._scheduler = await self._start("scheduler", "scheduler", self._scheduler_spec(order))
             case "serve":
                 duty = Duty.from_message(order["duty"])
                 for plan in duty.workers:
                     await self._start_worker(plan, order["scheduler"], order["host"])
                 if duty.client:
                     self._client = await self._start("client", "client", self._client_spec(order))
-            case "run" if self._client is not None:
-                self._client.channel.send({"op": "run"})
+            case "run":
+                for child in filter(None, (self._scheduler, self._client)):
+                    child.channel.send({"op": "run"})
             case "signal" if self._client is not None:
                 self._client.signal(order["number"])
             case "stop":
@@ -176,9 +180,12 @@ class Member:
         if code == 128 + signal.SIGKILL:
             return []
         try:
-            return self._log_file(child.name).read_text(errors="replace").splitlines()[-_LOG_LINES:]
+            with self._log_file(child.name).open("rb") as file:
+                file.seek(-min(_LOG_BYTES, os.fstat(file.fileno()).st_size), os.SEEK_END)
+                lines = file.read().decode(errors="replace").splitlines()
         except OSError:
             return []
+        return [line[:_LOG_LINE_LENGTH] for line in lines[-_LOG_LINES:]]
 
     def _scheduler_spec(self, order: Message) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import importlib
+import importlib.util
 import runpy
 import signal
 import sys
@@ -17,7 +18,7 @@ import threading
 import types
 import zipfile
 from dataclasses import asdict, dataclass
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,13 +60,17 @@ class Program:
         return str(script if _holds_main(script) else script.parent)
 
     def check(self) -> None:
-        """Refuse a script that is not there, before any process is started for it.
+        """Refuse a script or a module that is not there, before any process is started for it.
 
         Raises
         ------
         MissingFileError
-            If there is no such file.
+            If there is no such file, or no such package.
         """
+        if self.kind == "module" and not _findable(self.target.partition(".")[0], self.import_folder):
+            raise MissingFileError(
+                f"there is no module {self.target!r}", "is it installed, or below this folder?"
+            )
         if self.kind == "script" and not Path(self.target).exists():
             raise MissingFileError(
                 f"there is no job {self.target!r}",
@@ -137,6 +142,12 @@ def _call(program: Program) -> int:
 def _holds_main(path: Path) -> bool:
     """Tell whether a path is a folder or an archive whose ``__main__.py`` is meant."""
     return path.is_dir() or zipfile.is_zipfile(path)
+
+
+def _findable(module: str, folder: str) -> bool:
+    """Tell whether a top-level module can be imported, without importing it."""
+    found = PathFinder.find_spec(module, [folder, *sys.path])
+    return found is not None or importlib.util.find_spec(module) is not None
 
 
 def _make_main() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from runner.errors import UsageError
 from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
-from runner.node.gpus import gpu_for
+from runner.node.gpus import choose_gpu
 
 # From this many ranks on, two of them cost less than a quarter of the workers.
 _MANY = 8
@@ -134,10 +134,17 @@ def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int | None = 
 def _gpus_of(local: Sequence[RankFacts]) -> int:
     """Count the devices of one machine."""
     seeing = [facts for facts in local if facts.gpus]
-    if all(len(facts.gpus) == 1 for facts in seeing):
-        # One each: the batch system's own choice. Under a device control group all of them are called "0".
+    if _one_each(seeing):
         return len(seeing)
     return len({name for facts in seeing for name in facts.gpus})
+
+
+def _one_each(local: Sequence[RankFacts]) -> bool:
+    """Tell whether a batch system gave every rank that sees a device its own one.
+
+    Under a device control group all of them are called ``"0"``.
+    """
+    return all(facts.gpus_given and len(facts.gpus) == 1 for facts in local if facts.gpus)
 
 
 def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, tuple[WorkerPlan, ...]]:
@@ -164,21 +171,17 @@ def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, 
 
 def _devices(local: Sequence[RankFacts], counts: Mapping[int, int]) -> dict[int, tuple[str | None, ...]]:
     """Choose a device for each worker; ranks beyond the number of devices work on the CPU."""
-    available = _gpus_of(local)
-    with_gpu = sum(counts[facts.rank] for facts in local if facts.gpus)
+    own = _one_each(local)
+    uses: Counter[str] = Counter()
     chosen: dict[int, tuple[str | None, ...]] = {}
-    first = 0  # of this rank's workers, among those of all ranks that see a device
     for facts in local:
-        number = counts[facts.rank]
-        if not facts.gpus:
-            chosen[facts.rank] = (None,) * number
-            continue
-        given_alone = len(facts.gpus) == 1
-        chosen[facts.rank] = tuple(
-            gpu_for(facts.gpus, index, with_gpu) if given_alone or index < available else None
-            for index in range(first, first + number)
-        )
-        first += number
+        devices = []
+        for _ in range(counts[facts.rank]):
+            device = choose_gpu(facts.gpus, uses, own=own)
+            devices.append(device)
+            if device is not None:
+                uses[device] += 1
+        chosen[facts.rank] = tuple(devices)
     return chosen
 
 

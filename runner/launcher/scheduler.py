@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
 import socket
 import sys
@@ -12,7 +13,7 @@ import dask
 from distributed import Scheduler
 
 from runner.launcher.channel import Channel
-from runner.launcher.child import log_to, told_to_stop
+from runner.launcher.child import log_to
 
 _DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
 _WORKERS_LEAVE_SECONDS = 0.5
@@ -38,18 +39,33 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
 
 async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     channel = await Channel.over(connected)
-    dashboard = spec["dashboard"] and importlib.util.find_spec("bokeh") is not None
+    drawable = spec["dashboard"] and importlib.util.find_spec("bokeh") is not None
     async with Scheduler(
         host=spec["host"],
         port=0,
         protocol="tls" if spec["encrypt"] else "tcp",
-        dashboard=dashboard,
+        dashboard=False,  # see _draw_dashboard
         dashboard_address=_DASHBOARD,
     ) as scheduler:
-        port = scheduler.http_server.port if dashboard else None
+        port = scheduler.http_server.port if drawable else None
         channel.send({"event": "ready", "address": scheduler.address, "dashboard": port})
-        await told_to_stop(channel)
+        drawing = None
+        while (message := await channel.receive()) is not None and message["op"] != "stop":
+            if message["op"] == "run" and drawable:
+                drawing = asyncio.create_task(_draw_dashboard(scheduler))
+        if drawing is not None:
+            drawing.cancel()
         await _dismiss_workers(scheduler)
+
+
+async def _draw_dashboard(scheduler: Scheduler) -> None:
+    """Add the dashboard's pages to the scheduler's server.
+
+    Its libraries take as long to import as all of Dask. No worker needs to wait for them, so they come when
+    the job has begun, in a thread.
+    """
+    pages = await asyncio.to_thread(importlib.import_module, "distributed.dashboard.scheduler")
+    pages.connect(scheduler.http_application, scheduler.http_server, scheduler)
 
 
 async def _dismiss_workers(scheduler: Scheduler) -> None:

@@ -35,31 +35,28 @@ def visible_gpus(environ: Mapping[str, str], present: Sequence[str]) -> tuple[st
     return tuple(devices)
 
 
-def gpu_for(visible: Sequence[str], index: int, workers: int) -> str | None:
+def choose_gpu(visible: Sequence[str], uses: Mapping[str, int], *, own: bool) -> str | None:
     """Choose the device of one worker.
 
     Parameters
     ----------
     visible : sequence of str
         What the worker's rank may see.
-    index : int
-        Which GPU worker of its node this is, from 0. Not the local rank: scheduler and client
-        ranks hold no GPU, and launchers number local ranks as they like.
-    workers : int
-        How many GPU workers the node has.
+    uses : mapping of str to int
+        How many workers of the machine have each device already.
+    own : bool
+        Whether the rank's only device is its own, whatever other ranks call theirs: a batch system that gives
+        each rank one device may show it to all of them as ``"0"``.
 
     Returns
     -------
     str or None
-        The name for ``CUDA_VISIBLE_DEVICES``; None without any device. A rank that sees a single
-        device has been given it by the batch system and takes it, whatever its index. With fewer
-        devices than workers they are shared in turn.
+        The name for ``CUDA_VISIBLE_DEVICES``: the first device that no worker has yet; None where there is
+        none left, and the worker does without.
     """
-    if not visible:
-        return None
-    if len(visible) == 1 or workers < 1:
+    if own and len(visible) == 1:
         return visible[0]
-    return visible[index % len(visible)]
+    return next((device for device in visible if not uses.get(device)), None)
 
 
 def present_gpus() -> tuple[str, ...]:

@@ -62,3 +62,13 @@ def test_a_wrong_option_is_said_once(way: Way) -> None:
     assert result.err.count("No such option '--wrokers'") == 1
     assert "'--workers'" in result.err
     assert result.out == ""
+
+
+def test_the_dashboard_answers_where_the_election_says(local: Way) -> None:
+    pytest.importorskip("bokeh")
+    result = local.run(JOBS / "dashboard.py", ranks=1)
+    assert result.code == 0, result.err
+    url, status = result.out.split()
+    assert status == "200"
+    assert url in result.err
+    assert url.startswith("http://127.0.0.1:")

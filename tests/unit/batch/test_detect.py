@@ -52,7 +52,7 @@ EXPECTED = {
         attempt="slurm-11_4-0-0",
         tasks=2,
         hosts=("node1",),
-        memory_per_cpu=500 << 20,
+        memory_per_node=1000 << 20,
         inside_step=True,
         cancel_command="scancel 11_4",
     ),

@@ -16,6 +16,7 @@ def rank(
     cpus: Sequence[int] = range(8),
     memory: int = 64 * GIB,
     gpus: str = "",
+    gpus_given: bool = True,
     cpus_per_rank: int | None = None,
 ) -> RankFacts:
     """One rank; `gpus` is written as in ``CUDA_VISIBLE_DEVICES``."""
@@ -26,6 +27,7 @@ def rank(
         cpus=tuple(cpus),
         memory=memory,
         gpus=tuple(gpus.split(",")) if gpus else (),
+        gpus_given=gpus_given,
         cpus_per_rank=cpus_per_rank,
     )
 

@@ -63,7 +63,7 @@ async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, 
 
 
 async def enter(ticket: Ticket, number: int = 1, host: str = "node2") -> Channel:
-    channel = await join(ticket, rank(number, host), Deadline(10))
+    channel = await join(ticket, rank(number, host), ticket.size, Deadline(10))
     assert channel is not None
     return channel
 
@@ -107,7 +107,7 @@ def test_ranks_see_the_end_of_the_hub(credentials: Credentials, secure: bool) ->
             channel = await enter(ticket)
             await hub.close()
             assert await channel.receive() is None
-            assert await join(ticket, rank(2), Deadline(1)) is None
+            assert await join(ticket, rank(2), ticket.size, Deadline(1)) is None
 
     finish(check())
 
@@ -134,6 +134,16 @@ def test_many_ranks_at_once(credentials: Credentials) -> None:
             channels = await asyncio.gather(*(enter(ticket, number) for number in range(1, 33)))
             events = [await hub.events.get() for _ in channels]
             assert {event.rank for event in events} == set(range(1, 33)) == set(hub.channels)
+
+    finish(check())
+
+
+def test_a_rank_of_another_number_of_ranks_is_refused(credentials: Credentials) -> None:
+    async def check() -> None:
+        async with open_hub(credentials) as (hub, ticket):
+            with pytest.raises(StartError, match="rank 1 @ node2 is one of 2 ranks, rank 0 @ node1 of 4"):
+                await join(ticket, rank(1, "node2"), 2, Deadline(10))
+            assert hub.facts == {}
 
     finish(check())
 
@@ -204,12 +214,15 @@ async def hang_up(ticket: Ticket) -> bytes:
 
 
 async def wrong_nonce(ticket: Ticket) -> bytes:
-    assert await join(replace(ticket, nonce="of another start"), rank(3), Deadline(10)) is None
+    assert await join(replace(ticket, nonce="of another start"), rank(3), ticket.size, Deadline(10)) is None
     return b""
 
 
 async def another_job(ticket: Ticket) -> bytes:
-    assert await join(replace(ticket, credentials=make_credentials()), rank(3), Deadline(10)) is None
+    assert (
+        await join(replace(ticket, credentials=make_credentials()), rank(3), ticket.size, Deadline(10))
+        is None
+    )
     return b""
 
 
@@ -283,7 +296,7 @@ def test_nobody_at_the_address(credentials: Credentials) -> None:
 
     async def check() -> None:
         ticket = Ticket(addresses=(address,), nonce="n", host="node1", size=2, credentials=credentials)
-        assert await join(ticket, rank(1), Deadline(5)) is None
+        assert await join(ticket, rank(1), ticket.size, Deadline(5)) is None
 
     finish(check())
 
@@ -293,7 +306,9 @@ def test_the_first_address_that_answers_is_taken(credentials: Credentials) -> No
         with socket.create_server(("127.0.0.1", 0)) as gone:
             dead = gone.getsockname()[:2]
         async with open_hub(credentials) as (hub, ticket):
-            channel = await join(replace(ticket, addresses=(dead, *ticket.addresses)), rank(1), Deadline(5))
+            channel = await join(
+                replace(ticket, addresses=(dead, *ticket.addresses)), rank(1), ticket.size, Deadline(5)
+            )
             assert channel is not None
             assert channel.local_address == "127.0.0.1"
             assert hub.reached == {1: "127.0.0.1"}
@@ -307,7 +322,7 @@ def test_somebody_who_never_answers_costs_only_the_time_there_is() -> None:
             ticket = Ticket(
                 addresses=(silent.getsockname()[:2],), nonce="n", host="node1", size=2, credentials=None
             )
-            assert await join(ticket, rank(1), Deadline(0.3)) is None
+            assert await join(ticket, rank(1), ticket.size, Deadline(0.3)) is None
 
     finish(check(), seconds=5)
 

@@ -251,9 +251,15 @@ def test_its_arguments_and_its_import_folder(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "below").mkdir()
     (tmp_path / "below/job.py").touch()
+    (tmp_path / "package.py").touch()
     program = Program(kind=kind, target=target, args=("-x",))  # type: ignore[arg-type]
     program.check()
     assert (program.argv, program.import_folder) == (argv, str(tmp_path / folder))
+
+
+def test_a_module_that_is_not_there_is_refused() -> None:
+    with pytest.raises(MissingFileError, match=r"there is no module 'no_such.job'"):
+        Program(kind="module", target="no_such.job").check()
 
 
 def test_a_script_that_is_not_there_is_refused() -> None:

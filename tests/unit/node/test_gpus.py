@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.node.gpus import gpu_for, present_gpus, visible_gpus
+from runner.node.gpus import choose_gpu, present_gpus, visible_gpus
 
 
 @pytest.mark.parametrize(
@@ -35,29 +35,34 @@ def test_visible(listed: str | None, visible: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("visible", "index", "workers", "device"),
+    ("visible", "used", "own", "device"),
     [
-        ((), 0, 4, None),
-        (("0",), 3, 4, "0"),  # the batch system gave this one
-        (("GPU-1f",), 1, 1, "GPU-1f"),
-        (("0", "1", "2", "3"), 0, 4, "0"),
-        (("0", "1", "2", "3"), 3, 4, "3"),
-        (("MIG-a", "MIG-b"), 1, 2, "MIG-b"),
-        (("4", "7"), 1, 2, "7"),  # the name, never the position
-        (("0", "1"), 2, 4, "0"),  # shared in turn
-        (("0", "1"), 3, 4, "1"),
+        ((), {}, False, None),
+        (("0", "1", "2", "3"), {}, False, "0"),
+        (("0", "1", "2", "3"), {"0": 1, "2": 1}, False, "1"),
+        (("1", "0"), {"1": 1}, False, "0"),  # lists may be turned; names are the same devices
+        (("MIG-a", "MIG-b"), {"MIG-a": 1}, False, "MIG-b"),
+        (("4", "7"), {}, False, "4"),  # the name, never the position
+        (("0", "1"), {"0": 1, "1": 1}, False, None),  # none left: this worker does without
+        (("0",), {"0": 1}, False, None),  # the machine's only one
+        (("0",), {"0": 3}, True, "0"),  # given to this rank by the batch system, like another one to others
+        (("GPU-1f",), {}, True, "GPU-1f"),
     ],
 )
-def test_device_of_a_worker(visible: tuple[str, ...], index: int, workers: int, device: str | None) -> None:
-    assert gpu_for(visible, index, workers) == device
+def test_device_of_a_worker(
+    visible: tuple[str, ...], used: dict[str, int], own: bool, device: str | None
+) -> None:
+    assert choose_gpu(visible, used, own=own) == device
 
 
-@given(st.lists(st.text("0123456789GPUMIG-", min_size=1), min_size=1, unique=True), st.integers(1, 16))
-def test_workers_share_devices_evenly(visible: list[str], workers: int) -> None:
-    chosen = [gpu_for(visible, index, workers) for index in range(workers)]
-    counts = [chosen.count(name) for name in visible]
-    assert sum(counts) == workers
-    assert max(counts) - min(counts) <= 1
+@given(st.lists(st.text("0123456789GPUMIG-", min_size=1), unique=True), st.data())
+def test_no_device_is_given_twice(visible: list[str], data: st.DataObject) -> None:
+    uses: dict[str, int] = {}
+    for _ in range(len(visible) + 1):
+        device = choose_gpu(data.draw(st.permutations(visible)), uses, own=False)
+        if device is not None:
+            uses[device] = uses.get(device, 0) + 1
+    assert uses == dict.fromkeys(visible, 1)
 
 
 @pytest.mark.parametrize(
