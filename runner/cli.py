@@ -128,6 +128,13 @@ class JobCommand(click.Command):
     help="For all ranks and workers to be there.",
 )
 @click.option(
+    "--silence-timeout",
+    type=_Duration(),
+    default="10s",
+    show_default=True,
+    help="After which a rank whose machine hangs, or is cut off, counts as lost.",
+)
+@click.option(
     "--stop-timeout",
     type=_Duration(),
     default="0.8s",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -51,6 +52,28 @@ class Channel:
         except (OSError, ValueError, RecursionError):  # a line too long, or not JSON: not one of ours
             return None
         return message if isinstance(message, dict) else None
+
+    async def receive_within(self, seconds: float) -> Message | None:
+        """Wait for the next message, but not for longer than `seconds`.
+
+        Raises
+        ------
+        TimeoutError
+            If there was none. Time in which this process itself was stopped (Ctrl-Z) does not count.
+        """
+        part = seconds / 4
+        silence = 0.0
+        while silence < seconds:
+            started = time.monotonic()
+            try:
+                return await asyncio.wait_for(self.receive(), timeout=part)
+            except TimeoutError:
+                silence += min(part, time.monotonic() - started)
+        raise TimeoutError
+
+    def abort(self) -> None:
+        """End the connection at once, whether the other end listens or not."""
+        self._writer.transport.abort()
 
     async def close(self) -> None:
         """Send what is left and close."""

@@ -1,6 +1,7 @@
 """The control channel: every rank stays connected to rank 0, which thereby knows who is alive.
 
-The connection itself is the sign of life: when a process dies, its machine closes it.
+The connection itself is the first sign of life: when a process dies, its machine closes it. A machine that
+hangs, or lost its network, closes nothing; therefore both ends also say that they are alive now and then.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 import hmac
 import socket
 import ssl
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +64,7 @@ class Hub:
         self.channels: dict[int, Channel] = {}
         self.facts: dict[int, RankFacts] = {}
         self.reached: dict[int, str] = {}
+        self._heard: dict[int, float] = {}
         self._ticket = ticket
         self._servers: list[asyncio.Server] = []
 
@@ -88,6 +91,17 @@ class Hub:
         """Send a message to all ranks that are there."""
         for channel in self.channels.values():
             channel.send(message)
+
+    def silent(self, seconds: float) -> list[int]:
+        """Return the ranks that are connected but have not been heard of for so long."""
+        since = time.monotonic() - seconds
+        return [rank for rank in self.channels if self._heard[rank] < since]
+
+    def drop(self, rank: int, why: str) -> None:
+        """End the connection of a rank, as lost."""
+        channel = self.channels.pop(rank)
+        channel.abort()
+        self.events.put_nowait(Event(rank, {"event": "lost", "how": why}))
 
     async def close(self) -> None:
         """Let nobody in any more and end all connections."""
@@ -133,12 +147,15 @@ class Hub:
         self.channels[facts.rank] = channel
         self.facts[facts.rank] = facts
         self.reached[facts.rank] = reached
+        self._heard[facts.rank] = time.monotonic()
         channel.send({"op": "welcome"})
         await self.events.put(Event(facts.rank, {"event": "hello"}))
         while (message := await channel.receive()) is not None:
-            await self.events.put(Event(facts.rank, message))
-        del self.channels[facts.rank]
-        await self.events.put(Event(facts.rank, {"event": "lost", "how": "its connection ended"}))
+            self._heard[facts.rank] = time.monotonic()
+            if message["event"] != "alive":
+                await self.events.put(Event(facts.rank, message))
+        if self.channels.pop(facts.rank, None) is not None:  # not dropped
+            await self.events.put(Event(facts.rank, {"event": "lost", "how": "its connection ended"}))
 
 
 async def join(ticket: Ticket, facts: RankFacts, size: int, deadline: Deadline) -> Channel | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from runner.launcher.control import Event, Hub
 from runner.launcher.deadline import Deadline
 from runner.launcher.exits import LOST, describe
 from runner.launcher.options import LaunchOptions
-from runner.launcher.roles import Duty, assign
+from runner.launcher.roles import Duty, assign, assign_late
 from runner.launcher.speak import say
 
 _SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
@@ -47,9 +48,10 @@ class _State:
     """What the leader knows about the processes."""
 
     duties: dict[int, Duty] = field(default_factory=dict)
-    wanted: dict[str, int] = field(default_factory=dict)  # worker -> its rank
-    serving: set[str] = field(default_factory=set)
+    wanted: dict[str, int] = field(default_factory=dict)  # planned worker -> its rank
+    serving: dict[str, str] = field(default_factory=dict)  # planned worker -> its name in the cluster
     scheduler: dict[str, Any] | None = None
+    host: str = ""  # where the scheduler listens
     client_ready: bool = False
     client_ended: bool = False
     down: set[int] = field(default_factory=set)
@@ -91,6 +93,7 @@ class Leader:
     async def lead(self) -> int:
         """Run the job and return its exit code."""
         number = 0
+        pulse = asyncio.create_task(self._pulse())
         try:
             await self._run()
         except _EndedError as end:
@@ -99,6 +102,7 @@ class Leader:
             say("runner", str(error))
             code = error.exit_code
         await self._stop(number)
+        pulse.cancel()
         return code
 
     # -- start --------------------------------------------------------------------------------------
@@ -108,36 +112,51 @@ class Leader:
         await self._take_in(deadline)
         facts = [self._hub.facts[rank] for rank in sorted(self._hub.channels)]
         duties = assign(facts, self._options)
-        self._state.duties = {duty.rank: duty for duty in duties}
-        self._state.wanted = {plan.name: duty.rank for duty in duties for plan in duty.workers}
-        host = self._choose_host()
-        scheduler = await self._start_scheduler(host, deadline)
+        self._state.host = self._choose_host()
+        scheduler = await self._start_scheduler(self._state.host, deadline)
         for duty in duties:
-            # where a rank's workers listen: on rank 0 beside the scheduler, elsewhere where rank 0 reached it
-            own = host if duty.rank == 0 else None
-            message = {
-                "op": "serve",
-                "duty": duty.to_message(),
-                "scheduler": scheduler["address"],
-                "host": own,
-            }
-            self._hub.send(duty.rank, message)
+            self._give(duty, scheduler["address"])
         await self._wait_for_workers(deadline)
         self._announce(Cluster(duties=duties, address=scheduler["address"], dashboard=scheduler["dashboard"]))
         self._hub.broadcast({"op": "run"})
         while True:
             await self._next()
 
+    def _give(self, duty: Duty, scheduler: str) -> None:
+        """Give a rank its duty."""
+        self._state.duties[duty.rank] = duty
+        self._state.wanted |= {plan.name: duty.rank for plan in duty.workers}
+        # where a rank's workers listen: on rank 0 beside the scheduler, elsewhere where they reached rank 0
+        host = self._state.host if duty.rank == 0 else None
+        message = {"op": "serve", "duty": duty.to_message(), "scheduler": scheduler, "host": host}
+        self._hub.send(duty.rank, message)
+
+    async def _pulse(self) -> None:
+        """Say to all ranks that this one is alive, and drop those that do not say so."""
+        limit = self._options.silence_timeout
+        while True:
+            self._hub.broadcast({"op": "alive"})
+            slept_at = time.monotonic()
+            await asyncio.sleep(limit / 4)
+            if time.monotonic() - slept_at > limit / 2:
+                continue  # this process itself was stopped (Ctrl-Z): what the others said waits to be read
+            for rank in self._hub.silent(limit):
+                self._hub.drop(rank, f"no word from it for {limit:.0f} s, its machine hangs or is cut off")
+
     async def _take_in(self, deadline: Deadline) -> None:
         def missing() -> str:
             absent = sorted(set(range(self._size)) - set(self._hub.facts))
             return f"{len(absent)} of {self._size} ranks: {_ranges(absent)}"
 
-        if not await self._until(lambda: len(self._hub.facts) == self._size, deadline, missing):
+        if await self._until(lambda: len(self._hub.facts) == self._size, deadline, missing):
+            return
+        enough = self._options.min_workers
+        if enough is None or len(self._hub.channels) * (self._options.workers or 1) < enough:
             raise StartError(
                 f"{missing()} did not arrive within {self._options.start_timeout:.0f} s",
-                "see their hosts' logs, or raise --start-timeout",
+                "see their hosts' logs, raise --start-timeout, or start with fewer by --min-workers",
             )
+        say("runner", f"starting without {missing()}; they may still join")
 
     async def _start_scheduler(self, host: str, deadline: Deadline) -> dict[str, Any]:
         self._hub.send(0, {"op": "schedule", "host": host, "dashboard": self._options.dashboard})
@@ -151,12 +170,13 @@ class Leader:
 
         def missing() -> str:
             absent = [
-                f"{name} @ {self._host(state.wanted[name])}" for name in set(state.wanted) - state.serving
+                f"{name} @ {self._host(state.wanted[name])}"
+                for name in state.wanted.keys() - state.serving.keys()
             ]
             return "worker " + ", ".join(sorted(absent)) if absent else "the client"
 
         def complete() -> bool:
-            return state.client_ready and state.serving >= set(state.wanted)
+            return state.client_ready and state.serving.keys() >= state.wanted.keys()
 
         if await self._until(complete, deadline, missing):
             return
@@ -199,12 +219,10 @@ class Leader:
             If it ends the job.
         """
         match event.message:
-            case {"event": "ready", "kind": "scheduler"} as scheduler:
-                self._state.scheduler = scheduler
-            case {"event": "ready", "kind": "client"}:
-                self._state.client_ready = True
-            case {"event": "ready", "kind": "worker", "plan": plan}:
-                self._state.serving.add(plan)
+            case {"event": "ready"} as ready:
+                self._ready(ready)
+            case {"event": "hello"}:
+                self._arrived(event.rank)
             case {"event": "worker died"} as death:
                 self._worker_died(event.rank, death)
             case {"event": "ended", "kind": "client", "code": code}:
@@ -221,9 +239,18 @@ class Leader:
             case {"event": "down"}:
                 self._state.down.add(event.rank)
 
+    def _ready(self, ready: dict[str, Any]) -> None:
+        match ready["kind"]:
+            case "scheduler":
+                self._state.scheduler = ready
+            case "client":
+                self._state.client_ready = True
+            case "worker":
+                self._state.serving[ready["plan"]] = ready["name"].removeprefix("worker-")
+
     def _worker_died(self, rank: int, death: dict[str, Any]) -> None:
         plan, replaced = death["plan"], death["replaced"]
-        self._state.serving.discard(plan)
+        self._state.serving.pop(plan, None)
         if not replaced:
             self._state.wanted.pop(plan, None)
         outcome = "started again" if replaced else f"not started again after {self._options.restarts} deaths"
@@ -239,8 +266,18 @@ class Leader:
             raise _EndedError(LOST)
         for plan in duty.workers:
             self._state.wanted.pop(plan.name, None)
-            self._state.serving.discard(plan.name)
+        lost = [self._state.serving.pop(plan.name, None) for plan in duty.workers]
+        self._hub.send(0, {"op": "forget", "workers": [name for name in lost if name is not None]})
         self._check_enough()
+
+    def _arrived(self, rank: int) -> None:
+        """Let a rank work that comes when the roles are given already."""
+        if self._state.scheduler is None or rank in self._state.duties:
+            return
+        present = [self._hub.facts[other] for other in self._hub.channels if other != rank]
+        self._say_about(rank, "", "arrived late, works now", [])
+        duty = assign_late(self._hub.facts[rank], present, self._options)
+        self._give(duty, self._state.scheduler["address"])
 
     def _check_enough(self) -> None:
         needed = self._options.min_workers or 1

@@ -88,17 +88,31 @@ class Member:
             asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
         lost = {"event": "lost", "how": "the parent of its processes ended"}
         self._crew.watch(lost=lambda: self._channel.send(lost))
+        self._watch(self._say_alive())
         try:
-            while (order := await self._channel.receive()) is not None:
-                if order["op"] == "goodbye":
-                    return 0
-                await self._obey(order)
-            if not self._stopping:
-                say(f"rank {self._facts.rank} @ {self._facts.host}", "rank 0 is lost, this rank stops")
-            return LOST
+            return await self._obey_until_goodbye()
         finally:
             await self._crew.kill()
             shutil.rmtree(self._scratch, ignore_errors=True)
+
+    async def _obey_until_goodbye(self) -> int:
+        limit = self._options.silence_timeout
+        why = "its connection ended"
+        try:
+            while (order := await self._channel.receive_within(limit)) is not None:
+                if order["op"] == "goodbye":
+                    return 0
+                await self._obey(order)
+        except TimeoutError:
+            why = f"no word from it for {limit:.0f} s"
+        if not self._stopping:
+            say(f"rank {self._facts.rank} @ {self._facts.host}", f"rank 0 is lost ({why}), this rank stops")
+        return LOST
+
+    async def _say_alive(self) -> None:
+        while True:
+            self._channel.send({"event": "alive"})
+            await asyncio.sleep(self._options.silence_timeout / 4)
 
     async def _obey(self, order: Message) -> None:
         match order["op"]:
@@ -113,6 +127,8 @@ class Member:
             case "run":
                 for child in filter(None, (self._scheduler, self._client)):
                     child.channel.send({"op": "run"})
+            case "forget" if self._scheduler is not None:
+                self._scheduler.channel.send(order)
             case "signal" if self._client is not None:
                 self._client.signal(order["number"])
             case "stop":

@@ -38,6 +38,8 @@ class LaunchOptions:
         Use this machine only, whatever the batch system gave.
     start_timeout : float
         Seconds for all ranks and workers to be there.
+    silence_timeout : float
+        Seconds without a word after which a rank counts as lost: its machine hangs, or is cut off.
     stop_timeout : float
         Seconds for a process to end in good order before it is killed.
     min_workers : int or None
@@ -66,6 +68,7 @@ class LaunchOptions:
     interface: str | None = None
     local: bool = False
     start_timeout: float = 300.0
+    silence_timeout: float = 10.0
     stop_timeout: float = 0.8
     min_workers: int | None = None
     restarts: int = 10

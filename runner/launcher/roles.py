@@ -94,6 +94,22 @@ def assign(ranks: Sequence[RankFacts], options: LaunchOptions) -> tuple[Duty, ..
     return tuple(duties[facts.rank] for facts in ranks)
 
 
+def assign_late(late: RankFacts, ranks: Sequence[RankFacts], options: LaunchOptions) -> Duty:
+    """Give a rank that arrives when the job already runs its duty: to work.
+
+    Parameters
+    ----------
+    late : RankFacts
+        The rank.
+    ranks : sequence of RankFacts
+        Those that are there already.
+    options : LaunchOptions
+        As for :func:`assign`.
+    """
+    local = [facts for facts in ranks if facts.host == late.host]
+    return Duty(rank=late.rank, workers=_plan_host([*local, late], options)[late.rank])
+
+
 def _client_rank(ranks: Sequence[RankFacts], options: LaunchOptions) -> int:
     """Return the rank of the client: one of its own if possible, else that of the scheduler."""
     first = ranks[0].rank

@@ -53,9 +53,19 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
         while (message := await channel.receive()) is not None and message["op"] != "stop":
             if message["op"] == "run" and drawable:
                 drawing = asyncio.create_task(_draw_dashboard(scheduler))
+            if message["op"] == "forget":
+                await _forget_workers(scheduler, message["workers"])
         if drawing is not None:
             drawing.cancel()
         await _dismiss_workers(scheduler)
+
+
+async def _forget_workers(scheduler: Scheduler, names: list[str]) -> None:
+    """Run elsewhere what workers had that are lost with their machine, before their connections time out."""
+    for name in names:
+        address = scheduler.aliases.get(name)
+        if address is not None:
+            await scheduler.remove_worker(address, stimulus_id="rank-lost", close=False)
 
 
 async def _draw_dashboard(scheduler: Scheduler) -> None:

@@ -95,6 +95,10 @@ class VirtualSlurm:
         self._hurt = True
         self.script("host-freeze", host)
 
+    def thaw_host(self, host: str) -> None:
+        """Let a host go on that was made to hang."""
+        self.script("host-freeze", host, "off")
+
     def cut_host(self, host: str) -> None:
         """Pull the network cables of a host; its processes go on."""
         self._hurt = True
