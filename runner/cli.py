@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -20,6 +21,9 @@ from runner.launcher.place import find_place
 from runner.launcher.program import Program
 from runner.launcher.speak import say
 from runner.units import parse_duration, parse_size
+
+# mpirun kills all ranks when the first of them ends with an error: rank 0 must have said why by then.
+_RANK_0_SPEAKS_SECONDS = 1.0
 
 _HELP = """Run JOB on a Dask cluster made of the ranks of this batch job, or of this machine alone.
 
@@ -182,6 +186,8 @@ def runner(
         # What is wrong with the command line is wrong on every rank, and said once.
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
             say("runner", str(error))
+        else:
+            time.sleep(_RANK_0_SPEAKS_SECONDS)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:  # before there was a job to stop
         sys.exit(130)
@@ -231,6 +237,8 @@ def _one_voice() -> Iterator[None]:
             yield
         except click.UsageError as error:
             error.show()
+            if _rank() != 0:
+                time.sleep(_RANK_0_SPEAKS_SECONDS)
             sys.exit(UsageError.exit_code)
 
 

@@ -11,8 +11,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -22,7 +20,7 @@ import psutil
 from runner.launcher.channel import Channel
 from runner.launcher.deadline import Deadline
 from runner.launcher.exits import LOST, exit_code
-from runner.launcher.nursery import MESSAGE_SIZE
+from runner.launcher.nursery import MESSAGE_SIZE, fork_nursery
 
 # A child that loads MPI itself must not take over the rank's own connection to the launcher.
 _LAUNCHER_PREFIXES = (
@@ -102,18 +100,14 @@ class Crew:
 
     Notes
     -----
-    The warm parent starts at once, so that its imports overlap with the rendezvous.
+    The warm parent starts at once, so that its imports overlap with the rendezvous. No thread may run yet.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         with theirs:
-            self._parent = subprocess.Popen(
-                [sys.executable, "-m", "runner.launcher.nursery", str(theirs.fileno()), str(os.getpid())],
-                pass_fds=(theirs.fileno(),),
-                env=child_environment(environ),
-            )
+            fork_nursery(theirs, child_environment(environ))
         self._children: dict[str, Child] = {}
         self._lost: Callable[[], None] = lambda: None
 
@@ -153,7 +147,6 @@ class Crew:
                 with suppress(psutil.NoSuchProcess):
                     process.send_signal(signal.SIGKILL)
             psutil.wait_procs(left, timeout=min(0.2, deadline.left))
-        self._parent.poll()
 
     def _hear(self) -> None:
         try:

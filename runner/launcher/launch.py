@@ -79,10 +79,10 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     place, allocation = find_out(options, environ)
     meeting = choose_meeting(place, options)
     program.check()
-    if place.launcher != "none":  # a person may well close the shell that started us in the background
-        stop_without_parent()
     crew = Crew(environ)
     try:
+        if place.launcher != "none":  # a person may well close the shell that started us in the background
+            stop_without_parent()
         facts = gather_facts(place, allocation, environ)
         rank = _Rank(
             place=place,

@@ -4,7 +4,7 @@ Importing costs most of a cluster's start; it happens once per rank, while the r
 for the others, and a worker that died is back in a tenth of a second. The parent itself never starts
 a thread, touches no GPU and no MPI, so that its forks are sound.
 
-It is started by the supervisor (see ``crew``), with which it shares a socket that keeps messages
+It is forked off the supervisor (see ``crew``), with which it shares a socket that keeps messages
 whole: ``{"kind", "name", "spec"}`` and one end of the child's own channel come in, ``{"name", "pid"}``
 and ``{"name", "status"}`` go out. When the supervisor is gone it ends, and its children with it.
 """
@@ -20,12 +20,14 @@ import socket
 import sys
 import traceback
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 MESSAGE_SIZE = 1 << 17
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
+_M_TRIM_THRESHOLD = -1
 
 
 def die_with_parent(parent: int) -> None:
@@ -130,14 +132,49 @@ class Nursery:
             self._supervisor.send(json.dumps(message).encode())
 
 
-def main() -> None:
-    """Serve on the socket whose descriptor is the first argument; the second is the parent's id."""
-    descriptor, parent = (int(argument) for argument in sys.argv[1:3])
-    die_with_parent(parent)
-    _leave_signals_to_supervisor()
-    _warm_up()
-    Nursery(socket.socket(fileno=descriptor)).serve()
+def fork_nursery(to_supervisor: socket.socket, environment: Mapping[str, str]) -> int:
+    """Fork the warm parent off the supervisor, and return its process id.
+
+    A fork instead of a new interpreter saves every rank the start of one, and shares what the supervisor has
+    imported already. The supervisor must not have started a thread, nor MPI.
+
+    Parameters
+    ----------
+    to_supervisor : socket
+        The warm parent's end of a ``SOCK_SEQPACKET`` socket pair.
+    environment : mapping
+        All variables that it and its children are to have.
+    """
+    supervisor = os.getpid()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            die_with_parent(supervisor)
+            _leave_signals_to_supervisor()
+            _close_all_but(to_supervisor.fileno())
+            _take_environment(environment)
+            _warm_up()
+            Nursery(to_supervisor).serve()
+            code = 0
+        except BaseException:  # noqa: BLE001 - nothing may climb into the supervisor's code
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return child
 
 
-if __name__ == "__main__":
-    main()
+def _close_all_but(kept: int) -> None:
+    """Close what was open in the supervisor, such as a launcher's own connection to its rank."""
+    for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:  # noqa: PTH208 - numbers
+        if descriptor > 2 and descriptor != kept:
+            with suppress(OSError):  # that of the listing
+                os.close(descriptor)
+
+
+def _take_environment(environment: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    threshold = environment.get("MALLOC_TRIM_THRESHOLD_", "")
+    if threshold.isdigit():  # the C library reads it at the start of a program only
+        ctypes.CDLL(None).mallopt(_M_TRIM_THRESHOLD, int(threshold))

@@ -16,6 +16,7 @@ from runner.launcher.channel import Channel
 from runner.launcher.child import log_to
 
 _DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
+_DASHBOARD_AFTER_SECONDS = 2.0
 _WORKERS_LEAVE_SECONDS = 0.5
 
 
@@ -71,9 +72,10 @@ async def _forget_workers(scheduler: Scheduler, names: list[str]) -> None:
 async def _draw_dashboard(scheduler: Scheduler) -> None:
     """Add the dashboard's pages to the scheduler's server.
 
-    Its libraries take as long to import as all of Dask. No worker needs to wait for them, so they come when
-    the job has begun, in a thread.
+    Its libraries take as long to import as all of Dask. Neither the workers nor a short job need to wait for
+    them, so they come when the job has run for a moment, in a thread.
     """
+    await asyncio.sleep(_DASHBOARD_AFTER_SECONDS)
     pages = await asyncio.to_thread(importlib.import_module, "distributed.dashboard.scheduler")
     pages.connect(scheduler.http_application, scheduler.http_server, scheduler)
 
