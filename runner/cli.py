@@ -158,6 +158,13 @@ class JobCommand(click.Command):
     help="How often each rank replaces dead workers.",
 )
 @click.option(
+    "--max-worker-deaths",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="After so many workers died with the same task, the task fails.",
+)
+@click.option(
     "--scratch",
     type=click.Path(path_type=Path),
     help="Folder on each machine for spilled data. [default: TMPDIR or /tmp]",

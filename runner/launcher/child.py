@@ -18,7 +18,7 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def log_to(path: str) -> None:
     """Send all logging, and the stack of a crash, to a file of this process alone."""
     file = Path(path).open("a", buffering=1)  # noqa: SIM115 - open as long as the process lives
-    faulthandler.enable(file)
+    faulthandler.enable(file, all_threads=False)  # the thread that crashed says why; the others say little
     handler = logging.StreamHandler(file)
     handler.setFormatter(logging.Formatter(_FORMAT))
     # Dask gave its loggers handlers of their own when it was imported

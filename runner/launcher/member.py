@@ -6,28 +6,25 @@ Every rank is a member, rank 0 too (it talks to its leader through a local conne
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from runner.launcher.channel import Channel, Message
-from runner.launcher.crew import Child, Crew, job_environment
-from runner.launcher.exits import LOST, describe
+from runner.launcher.crew import Child, Crew
+from runner.launcher.deaths import MemoryWatch, last_words
+from runner.launcher.exits import LOST
 from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
 from runner.launcher.program import Program
 from runner.launcher.roles import Duty, WorkerPlan
-from runner.launcher.security import Credentials, dask_settings
+from runner.launcher.security import Credentials
 from runner.launcher.speak import say
+from runner.launcher.specs import Specs
 from runner.node.scratch import make_scratch, scratch_root
 
 _GOODBYE_SECONDS = 5.0
-_LOG_LINES = 20
-_LOG_LINE_LENGTH = 500
-_LOG_BYTES = 1 << 16  # from the end of a log
 
 
 class Member:
@@ -65,13 +62,16 @@ class Member:
         self._facts = facts
         self._crew = crew
         self._channel = channel
-        self._credentials = credentials
-        self._dask = dask_settings(credentials)
-        self._program = program
         self._options = options
-        self._environ = environ
         self._scratch = make_scratch(scratch_root(environ, options.scratch), f"{facts.rank}")
-        self._logs = options.logs or self._scratch
+        self._specs = Specs(
+            facts=facts,
+            program=program,
+            options=options,
+            environ=environ,
+            credentials=credentials,
+            scratch=self._scratch,
+        )
         self._scheduler: Child | None = None
         self._client: Child | None = None
         self._watchers: set[asyncio.Task[None]] = set()
@@ -117,13 +117,13 @@ class Member:
     async def _obey(self, order: Message) -> None:
         match order["op"]:
             case "schedule":
-                self._scheduler = await self._start("scheduler", "scheduler", self._scheduler_spec(order))
+                self._scheduler = await self._start("scheduler", "scheduler", self._specs.scheduler(order))
             case "serve":
                 duty = Duty.from_message(order["duty"])
                 for plan in duty.workers:
                     await self._start_worker(plan, order["scheduler"], order["host"])
                 if duty.client:
-                    self._client = await self._start("client", "client", self._client_spec(order))
+                    self._client = await self._start("client", "client", self._specs.client(order))
             case "run":
                 for child in filter(None, (self._scheduler, self._client)):
                     child.channel.send({"op": "run"})
@@ -144,7 +144,8 @@ class Member:
 
     async def _start_worker(self, plan: WorkerPlan, scheduler: str, host: str | None, again: int = 0) -> None:
         name = f"{plan.name}.{again}" if again else plan.name
-        spec = self._worker_spec(plan, name, scheduler, host)
+        own = host or self._channel.local_address
+        spec = self._specs.worker(plan, name=name, scheduler=scheduler, host=own)
         child = await self._crew.start("worker", f"worker-{name}", spec)
         self._watch(self._keep_alive(child, plan, scheduler, host, again))
 
@@ -159,7 +160,7 @@ class Member:
             self._channel.send({**message, "kind": child.kind, "name": child.name, "pid": child.pid, **more})
         code = await child.ended
         if child.kind != "worker" and not self._stopping:
-            log = self._tail(child, code)
+            log = last_words(self._specs.log_file(child.name))
             self._channel.send({"event": "ended", "kind": child.kind, "code": code, "log": log})
         return code
 
@@ -167,6 +168,8 @@ class Member:
         self, child: Child, plan: WorkerPlan, scheduler: str, host: str | None, again: int
     ) -> None:
         """Report a worker, and replace it when it dies."""
+        memory = MemoryWatch(child, plan.memory)
+        self._watch(memory.watch())
         code = await self._report(child, plan=plan.name)
         if self._stopping:
             return
@@ -175,9 +178,9 @@ class Member:
             {
                 "event": "worker died",
                 "plan": plan.name,
-                "how": describe(code),
+                "how": memory.describe(code),
                 "replaced": replaced,
-                "log": self._tail(child, code),
+                "log": last_words(self._specs.log_file(child.name)),
             }
         )
         if replaced:
@@ -187,53 +190,3 @@ class Member:
     def _signalled(self, number: int) -> None:
         # Rank 0 decides for all; the batch system sends the signal to every rank at about the same time.
         self._channel.send({"event": "signal", "number": number})
-
-    def _log_file(self, name: str) -> Path:
-        return self._logs / f"rank-{self._facts.rank:04d}.{self._facts.host}.{name}.log"
-
-    def _tail(self, child: Child, code: int) -> list[str]:
-        """Return the last lines that a process logged, if they may tell why it ended."""
-        if code == 128 + signal.SIGKILL:
-            return []
-        try:
-            with self._log_file(child.name).open("rb") as file:
-                file.seek(-min(_LOG_BYTES, os.fstat(file.fileno()).st_size), os.SEEK_END)
-                lines = file.read().decode(errors="replace").splitlines()
-        except OSError:
-            return []
-        return [line[:_LOG_LINE_LENGTH] for line in lines[-_LOG_LINES:]]
-
-    def _scheduler_spec(self, order: Message) -> dict[str, Any]:
-        return {
-            "host": order["host"],
-            "encrypt": self._credentials is not None,
-            "dashboard": order["dashboard"],
-            "import_folder": self._program.import_folder,
-            "dask": self._dask,
-            "log": os.fspath(self._log_file("scheduler")),
-        }
-
-    def _worker_spec(self, plan: WorkerPlan, name: str, scheduler: str, host: str | None) -> dict[str, Any]:
-        return {
-            "name": name,
-            "scheduler": scheduler,
-            "host": host or self._channel.local_address,
-            "threads": plan.threads,
-            "memory": plan.memory,
-            "resources": {"GPU": 1} if plan.gpu is not None else {},
-            "environment": {"CUDA_VISIBLE_DEVICES": plan.gpu or ""},
-            "folder": os.fspath(self._scratch),
-            "import_folder": self._program.import_folder,
-            "dask": self._dask,
-            "start_timeout": self._options.start_timeout,
-            "log": os.fspath(self._log_file(f"worker-{name}")),
-        }
-
-    def _client_spec(self, order: Message) -> dict[str, Any]:
-        return {
-            "scheduler": order["scheduler"],
-            "program": self._program.to_message(),
-            "environment": {**job_environment(self._environ), "CUDA_VISIBLE_DEVICES": ""},
-            "dask": self._dask,
-            "start_timeout": self._options.start_timeout,
-        }

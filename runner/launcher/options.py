@@ -46,6 +46,8 @@ class LaunchOptions:
         The job starts and goes on with this many; None asks for all at the start and one later.
     restarts : int
         How often a rank replaces worker processes that died.
+    max_worker_deaths : int
+        After so many workers died with the same task the task fails, and with it a job that needs it.
     scratch : Path or None
         A folder on each machine for spilled data; None asks the environment.
     logs : Path or None
@@ -72,6 +74,7 @@ class LaunchOptions:
     stop_timeout: float = 0.8
     min_workers: int | None = None
     restarts: int = 10
+    max_worker_deaths: int = 3
     scratch: Path | None = None
     logs: Path | None = None
     dashboard: bool = True

@@ -62,3 +62,11 @@ def _read_limits(files: Iterable[Path]) -> Iterator[int]:
             continue  # the root group has no such file, and a container may hide those above
         if text.isdigit() and int(text) < _UNLIMITED:
             yield int(text)
+
+
+def resident(pid: int) -> int | None:
+    """Return the bytes of memory that a process holds, None if it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError):
+        return None

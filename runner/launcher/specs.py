@@ -1,0 +1,90 @@
+"""What each process of a rank is told when it starts: plain values that travel as one message."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runner.launcher.channel import Message
+from runner.launcher.crew import job_environment
+from runner.launcher.facts import RankFacts
+from runner.launcher.options import LaunchOptions
+from runner.launcher.program import Program
+from runner.launcher.roles import WorkerPlan
+from runner.launcher.security import Credentials, dask_settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specs:
+    """Makes the specs of one rank's processes.
+
+    Attributes
+    ----------
+    facts : RankFacts
+        Which rank.
+    program : Program
+        What the client runs.
+    options : LaunchOptions
+        The same on every rank.
+    environ : mapping
+        The environment that the rank was started with.
+    credentials : Credentials or None
+        The job's, for Dask's connections.
+    scratch : Path
+        The rank's own folder.
+    """
+
+    facts: RankFacts
+    program: Program
+    options: LaunchOptions
+    environ: Mapping[str, str]
+    credentials: Credentials | None
+    scratch: Path
+
+    def log_file(self, name: str) -> Path:
+        """Return where a process logs to."""
+        folder = self.options.logs or self.scratch
+        return folder / f"rank-{self.facts.rank:04d}.{self.facts.host}.{name}.log"
+
+    def scheduler(self, order: Message) -> dict[str, Any]:
+        """Return what the scheduler is told; see :func:`runner.launcher.scheduler.run`."""
+        # Dask gives a task up when it was on one worker more than this that died.
+        deaths = {"distributed.scheduler.allowed-failures": self.options.max_worker_deaths - 1}
+        return {
+            "host": order["host"],
+            "encrypt": self.credentials is not None,
+            "dashboard": order["dashboard"],
+            "import_folder": self.program.import_folder,
+            "dask": {**dask_settings(self.credentials), **deaths},
+            "log": os.fspath(self.log_file("scheduler")),
+        }
+
+    def worker(self, plan: WorkerPlan, *, name: str, scheduler: str, host: str) -> dict[str, Any]:
+        """Return what a worker is told; see :func:`runner.launcher.worker.run`."""
+        return {
+            "name": name,
+            "scheduler": scheduler,
+            "host": host,
+            "threads": plan.threads,
+            "memory": plan.memory,
+            "resources": {"GPU": 1} if plan.gpu is not None else {},
+            "environment": {"CUDA_VISIBLE_DEVICES": plan.gpu or ""},
+            "folder": os.fspath(self.scratch),
+            "import_folder": self.program.import_folder,
+            "dask": dask_settings(self.credentials),
+            "start_timeout": self.options.start_timeout,
+            "log": os.fspath(self.log_file(f"worker-{name}")),
+        }
+
+    def client(self, order: Message) -> dict[str, Any]:
+        """Return what the client is told; see :func:`runner.launcher.client.run`."""
+        return {
+            "scheduler": order["scheduler"],
+            "program": self.program.to_message(),
+            "environment": {**job_environment(self.environ), "CUDA_VISIBLE_DEVICES": ""},
+            "dask": dask_settings(self.credentials),
+            "start_timeout": self.options.start_timeout,
+        }

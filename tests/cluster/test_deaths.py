@@ -1,0 +1,33 @@
+"""A worker that dies is named with the cause, and replaced, but not for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cluster.ways import JOBS, Way
+
+pytestmark = pytest.mark.cluster
+
+
+def test_a_worker_that_outgrows_its_memory(local: Way) -> None:
+    result = local.run("--memory-limit", "500M", JOBS / "deadly.py", "memory", ranks=2)
+    assert (result.code, result.out) == (0, "recovered\n"), result.err
+    assert "out of memory: it had" in result.err
+    assert "of its 500.0 MiB of memory; started again" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_task_that_kills_every_worker_is_given_up_and_named(way: Way) -> None:
+    result = way.run("--max-worker-deaths", "2", JOBS / "deadly.py", "crash", ranks=2)
+    assert result.code == 1
+    assert result.err.count("killed by signal 11 (SIGSEGV)") == 2
+    assert "deadly.py" in result.err  # where it crashed
+    assert "Attempted to run task 'crash-" in result.err
+    assert result.finished.seconds < 20
+
+
+def test_a_rank_that_may_restart_nothing_ends_the_job(local: Way) -> None:
+    result = local.run("--restarts", "0", JOBS / "deadly.py", "crash", ranks=1)
+    assert result.code == 70
+    assert "not started again after 0 deaths" in result.err
+    assert "0 workers are left, the job needs 1" in result.err
