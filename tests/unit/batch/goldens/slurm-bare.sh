@@ -5,6 +5,7 @@
 #SBATCH --ntasks-per-node=1
 #SBATCH --output=%x-%j.out
 #SBATCH --open-mode=append
+#SBATCH --no-kill
 
 # Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
 set -euo pipefail
@@ -15,6 +16,7 @@ if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells
     end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
 fi
 
-# srun of 22.05 does not read the number of CPUs from the job: say it again
-exec srun --kill-on-bad-exit=1 --cpu-bind=cores --unbuffered \
+# The launcher works around a lost rank or host, so SLURM is not to end the job for one (--no-kill,
+# --kill-on-bad-exit=0). srun of 22.05 does not read the number of CPUs from the job: say it again
+exec srun --no-kill --kill-on-bad-exit=0 --cpu-bind=cores --unbuffered \
     env "${settings[@]}" /opt/env/bin/python -u -m runner job.py
