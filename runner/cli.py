@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ _RANK_0_SPEAKS_SECONDS = 1.0
 
 _HELP = """Run JOB on a Dask cluster made of the ranks of this batch job, or of this machine alone.
 
-JOB is a Python script, a module (-m), or one of the built-in jobs and tools below. The script needs
-no change: in it, Client() reaches the cluster. Everything ends with the job, with its exit code.
+JOB is a Python script, a module (-m), code (-c), standard input (-), or one of the built-in jobs and
+tools below. The script needs no change: in it, Client() reaches the cluster. Everything ends with the job,
+with its exit code.
 
 \b
   srun -n 16 python -m runner job.py ...           in a SLURM job
@@ -68,12 +70,12 @@ class JobCommand(click.Command):
             return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give everything behind ``-m MODULE`` to the module, as Python does."""
+        """Give everything behind ``-m MODULE`` and ``-c CODE`` to the job, as Python does."""
         with_value = {name for option in self.params if not _is_flag(option) for name in option.opts}
         position = 0
-        while position < len(args) and args[position].startswith("-") and args[position] != "--":
-            if args[position].startswith("-m"):
-                end = position + (2 if args[position] == "-m" else 1)  # -m MODULE or -mMODULE
+        while position < len(args) and args[position].startswith("-") and args[position] not in ("-", "--"):
+            if args[position].startswith(("-m", "-c")):
+                end = position + (2 if args[position] in ("-m", "-c") else 1)  # -m MODULE or -mMODULE
                 if end <= len(args):
                     args = [*args[:end], "--", *args[end:]]
                 break
@@ -91,6 +93,7 @@ class JobCommand(click.Command):
     cls=JobCommand, help=_HELP, context_settings={"allow_interspersed_args": False}, no_args_is_help=True
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module as the job, as python -m does.")
+@click.option("-c", "code", metavar="CODE", help="Run a line of code as the job, as python -c does.")
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -165,6 +168,17 @@ class JobCommand(click.Command):
     help="After so many workers died with the same task, the task fails.",
 )
 @click.option(
+    "--time-limit",
+    type=_Duration(),
+    help="Stop the job after so long, with exit code 75. [default: shortly before the batch system does]",
+)
+@click.option(
+    "--drain",
+    type=_Duration(),
+    help="Tell the job so long before its end; 0: never. [default: 60s, or a quarter of a short job]",
+)
+@click.option("--requeue", is_flag=True, help="Have SLURM run the job again when it ends with 75.")
+@click.option(
     "--scratch",
     type=click.Path(path_type=Path),
     help="Folder on each machine for spilled data. [default: TMPDIR or /tmp]",
@@ -184,11 +198,24 @@ class JobCommand(click.Command):
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="JOB [ARGS]...")
 @click.pass_context
 def runner(
-    ctx: click.Context, /, *, module: str | None, job: tuple[str, ...], insecure: bool, **options: Any
+    ctx: click.Context,
+    /,
+    *,
+    module: str | None,
+    code: str | None,
+    job: tuple[str, ...],
+    insecure: bool,
+    **options: Any,
 ) -> None:
     """Run a job or a tool, and leave with its exit code."""
     try:
-        sys.exit(_run(ctx, module, job, LaunchOptions(encrypt=not insecure, **options)))
+        launch_options = LaunchOptions(encrypt=not insecure, **options)
+        program = _program(module, code, job)
+        if program is None:
+            sys.exit(_run_built_in(ctx, job[0], job[1:], launch_options))
+        if program.kind == "stdin" and launch_options.roles == "auto":
+            launch_options = replace(launch_options, roles="shared")  # mpirun gives its input to rank 0 alone
+        sys.exit(launch(program, launch_options, os.environ))
     except RunnerError as error:
         # What is wrong with the command line is wrong on every rank, and said once.
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
@@ -205,18 +232,20 @@ def main() -> None:
     runner(prog_name="runner")
 
 
-def _run(ctx: click.Context, module: str | None, job: tuple[str, ...], options: LaunchOptions) -> int:
+def _program(module: str | None, code: str | None, job: tuple[str, ...]) -> Program | None:
+    """Return what is to run on the cluster, None for one of our own jobs and tools."""
     if module is not None:
-        return launch(Program(kind="module", target=module, args=job), options, os.environ)
+        return Program(kind="module", target=module, args=job)
+    if code is not None:
+        return Program(kind="code", target=code, args=job)
     if not job:
         raise UsageError(
             "no job was given", "give a Python script, -m MODULE or a built-in job (runner --help)"
         )
     name, args = job[0], job[1:]
-    built_in = BUILT_INS.get(name)
-    if built_in is None:
-        return launch(Program(kind="script", target=name, args=args), options, os.environ)
-    return _run_built_in(ctx, name, args, options)
+    if name == "-":
+        return Program(kind="stdin", target=name, args=args)
+    return None if name in BUILT_INS else Program(kind="script", target=name, args=args)
 
 
 def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: LaunchOptions) -> int:

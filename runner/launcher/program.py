@@ -1,4 +1,4 @@
-"""The program to run on the cluster, unchanged: a script, a module, or a job of ours.
+"""The program to run on the cluster, unchanged: a script, a module, a line of code, or a job of ours.
 
 A script runs as ``python job.py`` would run it: as a real ``__main__`` module with its ``__file__``,
 ``sys.argv`` and ``sys.path[0]``, so that pickling by value, its own multiprocessing and modules beside
@@ -18,7 +18,7 @@ import threading
 import types
 import zipfile
 from dataclasses import asdict, dataclass
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,16 +31,17 @@ class Program:
 
     Attributes
     ----------
-    kind : {"script", "module", "function"}
+    kind : {"script", "module", "code", "stdin", "function"}
         A file (or a folder or zip file with a ``__main__.py``), the name of a module as for
-        ``python -m``, or ``package.module:function`` that takes the arguments and returns an exit code.
+        ``python -m``, code as for ``python -c``, standard input as for ``python -``, or
+        ``package.module:function`` that takes the arguments and returns an exit code.
     target : str
-        Which one.
+        Which one; the code itself.
     args : tuple of str
         Its arguments.
     """
 
-    kind: Literal["script", "module", "function"]
+    kind: Literal["script", "module", "code", "stdin", "function"]
     target: str
     args: tuple[str, ...] = ()
 
@@ -49,11 +50,12 @@ class Program:
         """What the program finds in ``sys.argv``; a job of ours finds what a person would type."""
         if self.kind == "function":
             return ["runner", self.target.split(":")[0].rsplit(".", 1)[-1], *self.args]
-        return [self.target, *self.args]
+        name = {"code": "-c", "stdin": "-"}.get(self.kind, self.target)
+        return [name, *self.args]
 
     @property
     def import_folder(self) -> str:
-        """What ``sys.path[0]`` is, on the client and on every worker."""
+        """What ``sys.path[0]`` is on every worker, and on the client in an absolute form."""
         if self.kind != "script":
             return str(Path.cwd())
         script = Path(self.target).resolve()
@@ -113,13 +115,18 @@ def _flush() -> bool:
 
 def _call(program: Program) -> int:
     sys.argv = program.argv
-    sys.path[0] = program.import_folder
+    # Python itself leaves it empty for code that lies in no folder: that follows a change of the folder
+    sys.path[0] = "" if program.kind in ("code", "stdin") else program.import_folder
     try:
         if program.kind == "function":
             module, _, function = program.target.partition(":")
             return int(getattr(importlib.import_module(module), function)(program.args))
         _make_main()
-        if program.kind == "module":
+        if program.kind == "code":
+            _execute(program.target, "<string>")
+        elif program.kind == "stdin":
+            _run_input()
+        elif program.kind == "module":
             runpy._run_module_as_main(program.target)  # type: ignore[attr-defined]  # noqa: SLF001 - python -m
         elif _holds_main(Path(program.target)):
             runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]  # noqa: SLF001
@@ -154,6 +161,7 @@ def _make_main() -> None:
     """Put an empty ``__main__`` in place of ours; it stays for the program's threads and exit handlers."""
     main = types.ModuleType("__main__")
     main.__builtins__ = builtins  # type: ignore[attr-defined]
+    main.__loader__ = BuiltinImporter
     sys.modules["__main__"] = main
 
 
@@ -162,9 +170,20 @@ def _run_script(path: Path) -> None:
     main.__file__ = str(path)
     main.__cached__ = None  # type: ignore[attr-defined]
     main.__loader__ = SourceFileLoader("__main__", str(path))
+    _execute(path.read_bytes(), path)
+
+
+def _run_input() -> None:
+    main = sys.modules["__main__"]
+    main.__file__ = "<stdin>"
+    main.__cached__ = None  # type: ignore[attr-defined]
+    _execute(sys.stdin.buffer.read(), "<stdin>")
+
+
+def _execute(source: str | bytes, name: str | Path) -> None:
     # not under this file's own __future__ imports
-    code = compile(path.read_bytes(), path, "exec", dont_inherit=True)
-    exec(code, main.__dict__)  # noqa: S102 - running it is the purpose
+    code = compile(source, name, "exec", dont_inherit=True)
+    exec(code, sys.modules["__main__"].__dict__)  # noqa: S102 - running it is the purpose
 
 
 def _code_of(leaving: SystemExit) -> int:

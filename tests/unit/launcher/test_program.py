@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import zipapp
 from pathlib import Path
@@ -58,10 +59,19 @@ class Bench:
 
     def pythons(self, target: str, *args: str, kind: str = "script") -> Finished:
         """Run as the interpreter does."""
-        return self._run(*(("-m", target) if kind == "module" else (target,)), *args)
+        flag = {"module": ["-m"], "code": ["-c"]}.get(kind, [])
+        return self._run(*flag, target, *args)
 
     def _run(self, *args: str) -> Finished:
         return run([sys.executable, *args], timeout=20, cwd=self.folder, env=self.environment)
+
+    def piped(self, text: str, *args: str, ours: bool) -> Finished:
+        """Run what comes on standard input, as ``python -`` does."""
+        self.write("piped.py", text)
+        program = json.dumps({"kind": "stdin", "target": "-", "args": args})
+        words = [sys.executable, *(("-c", _CLIENT, program) if ours else ("-", *args))]
+        line = f"exec {shlex.join(words)} < piped.py"
+        return run(["sh", "-c", line], timeout=20, cwd=self.folder, env=self.environment)
 
 
 @pytest.fixture
@@ -91,6 +101,38 @@ def test_a_program_sees_what_python_shows_it(bench: Bench, kind: str, target: st
     assert json.loads(ours.stdout) == json.loads(pythons.stdout)
     assert json.loads(ours.stdout)["own"]["__name__"] == "'__main__'"
     assert (ours.returncode, ours.stderr) == (0, "")
+
+
+def test_a_line_of_code_sees_what_python_shows_it(bench: Bench) -> None:
+    ours, pythons = (of(_LOOK_AROUND, "-x", "a b", kind="code") for of in (bench.ours, bench.pythons))
+    assert json.loads(ours.stdout) == json.loads(pythons.stdout)
+    assert json.loads(ours.stdout)["argv"] == ["-c", "-x", "a b"]
+    assert (ours.returncode, ours.stderr) == (0, "")
+
+
+def test_standard_input_sees_what_python_shows_it(bench: Bench) -> None:
+    ours, pythons = (bench.piped(_LOOK_AROUND, "-x", "a b", ours=mine) for mine in (True, False))
+    assert json.loads(ours.stdout) == json.loads(pythons.stdout)
+    assert json.loads(ours.stdout)["argv"] == ["-", "-x", "a b"]
+    assert (ours.returncode, ours.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("leaving", ["pass", "sys.exit(3)", "sys.exit('no flats')", "1 / 0", "x = = 1"])
+@pytest.mark.parametrize("piped", [False, True], ids=["-c", "stdin"])
+def test_code_without_a_file_ends_as_under_python(bench: Bench, leaving: str, piped: bool) -> None:
+    text = f"import sys\nprint('begun', flush=True)\n{leaving}\n"
+    ours, pythons = (
+        bench.piped(text, ours=mine) if piped else (bench.ours if mine else bench.pythons)(text, kind="code")
+        for mine in (True, False)
+    )
+    assert (ours.returncode, ours.stdout) == (pythons.returncode, pythons.stdout)
+    assert ours.stderr.splitlines()[-1:] == pythons.stderr.splitlines()[-1:]
+
+
+def test_code_imports_from_the_present_folder(bench: Bench) -> None:
+    bench.write("beside.py", "print('imported')")
+    assert bench.ours("import beside", kind="code").stdout == "imported\n"
+    assert bench.piped("import beside", ours=True).stdout == "imported\n"
 
 
 def test_a_linked_script_imports_from_beside_the_file_itself(bench: Bench) -> None:
@@ -242,6 +284,8 @@ def test_output_that_nobody_reads_is_an_error(bench: Bench) -> None:
         ("script", "below/job.py", ["below/job.py", "-x"], "below"),
         ("script", "below", ["below", "-x"], "below"),
         ("module", "package.job", ["package.job", "-x"], "."),
+        ("code", "print()", ["-c", "-x"], "."),
+        ("stdin", "-", ["-", "-x"], "."),
         ("function", "package.jobs.center:run", ["runner", "center", "-x"], "."),
     ],
 )
