@@ -7,4 +7,16 @@ imports the other: ``runner.jobs`` joins them.
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "on_drain", "time_left"]
+
+TYPE_CHECKING = False  # as in typing, without importing it: every rank starts with this file
+if TYPE_CHECKING:
+    from runner.walltime import on_drain, time_left
+
+
+def __getattr__(name: str) -> object:
+    if name not in ("on_drain", "time_left"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from runner import walltime
+
+    return getattr(walltime, name)

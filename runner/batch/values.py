@@ -10,6 +10,9 @@ from runner.errors import UsageError
 #: When the batch system will end the job, seconds since 1970. The job scripts set it where no system does.
 END_VARIABLE = "RUNNER_END"
 
+#: How many seconds before its end the job is told; 0 if it is not. The launcher sets it.
+DRAIN_VARIABLE = "RUNNER_DRAIN"
+
 
 def number(environ: Mapping[str, str], name: str) -> int | None:
     """Read a whole number; None where the variable is not set.

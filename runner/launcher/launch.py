@@ -21,23 +21,30 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from runner import __version__
+from runner.batch import ask
 from runner.batch.allocation import Allocation
 from runner.batch.detect import detect
-from runner.errors import UsageError
+from runner.errors import PartialError, UsageError
 from runner.launcher import control, election
 from runner.launcher.channel import Channel
+from runner.launcher.control import Event
 from runner.launcher.crew import Crew, adopt_orphans
 from runner.launcher.facts import RankFacts, gather_facts
+from runner.launcher.journal import Journal, check_target
 from runner.launcher.leader import Cluster, Leader
+from runner.launcher.logs import log_supervisor, make_folder
 from runner.launcher.meeting import Meeting, OpenDoors, choose_meeting, enter, receive_ticket
 from runner.launcher.member import Member
 from runner.launcher.options import LaunchOptions
 from runner.launcher.parent import stop_without_parent
 from runner.launcher.place import TITLES, Place, find_place
 from runner.launcher.program import Program
+from runner.launcher.record import Record, name_job
 from runner.launcher.rendezvous.ticket import Ticket
+from runner.launcher.report import check_report
 from runner.launcher.roles import local_workers
 from runner.launcher.speak import say
+from runner.launcher.walltime import Walltime, plan_walltime
 from runner.node import net
 
 
@@ -77,8 +84,13 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
         signal.signal(number, signal.SIG_IGN)  # warnings before the walltime; the clock decides, not they
     adopt_orphans()
     place, allocation = find_out(options, environ)
+    if options.requeue:
+        ask.check_requeue(allocation)
     meeting = choose_meeting(place, options)
     program.check()
+    check_target(options.summary, "--summary")
+    check_target(options.report, "--report")
+    check_report(options.report)
     crew = Crew(environ)
     try:
         if place.launcher != "none":  # a person may well close the shell that started us in the background
@@ -126,13 +138,32 @@ def _lead(rank: _Rank, crew: Crew) -> int:
     place = rank.place
     one_machine = place.local_size == place.size or len(rank.allocation.hosts) == 1
     doors = OpenDoors(
-        rank.meeting, place, host=rank.facts.host, options=rank.options, one_machine=one_machine
+        rank.meeting,
+        place,
+        host=rank.facts.host,
+        job=name_job(rank.allocation, rank.facts),
+        options=rank.options,
+        one_machine=one_machine,
     )
     with doors:
-        return asyncio.run(_lead_and_serve(rank, crew, doors))
+        code = asyncio.run(_lead_and_serve(rank, crew, doors, _walltime(rank)))
+    if rank.options.requeue and code == PartialError.exit_code:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SLURM now ends this run of the job
+        say("runner", ask.requeue(rank.allocation))
+    return code
 
 
-async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors) -> int:
+def _walltime(rank: _Rank) -> Walltime | None:
+    """Find out when the job ends."""
+    return plan_walltime(
+        ask.with_end(rank.allocation),
+        started_at=time.time() - (time.monotonic() - rank.started),
+        time_limit=rank.options.time_limit,
+        drain=rank.options.drain,
+    )
+
+
+async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: Walltime | None) -> int:
     hub = control.Hub(doors.ticket)
     await hub.open(doors.listeners)
 
@@ -141,18 +172,34 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors) -> int:
         return control.best_address(doors.ticket, others) if others else net.LOOPBACK
 
     def announce(cluster: Cluster) -> None:
+        found = _election(rank, hub, cluster)
+        journal.note(Event(0, {"event": "running", **election.reach(found)}))
         if not rank.options.quiet:
-            say("runner", election.describe(_election(rank, hub, cluster)))
+            say("runner", election.describe(found))
 
+    journal = Journal(
+        _first_record(rank, doors.ticket.job, walltime),
+        hub.facts,
+        folder=rank.options.status_folder,
+        summary=rank.options.summary,
+    )
     ours, theirs = socket.socketpair()
     member = _member(rank, crew, await Channel.over(ours), doors.ticket)
     taken_in = asyncio.create_task(hub.serve(await Channel.over(theirs), rank.facts, reached=""))
     serving = asyncio.create_task(member.serve())
     leader = Leader(
-        size=rank.place.size, hub=hub, options=rank.options, choose_host=choose_host, announce=announce
+        size=rank.place.size,
+        hub=hub,
+        options=rank.options,
+        choose_host=choose_host,
+        announce=announce,
+        walltime=walltime,
+        observe=journal.note,
     )
-    code = await leader.lead()
-    await asyncio.wait([serving], timeout=1.0)
+    with journal:
+        code = await leader.lead()
+        await asyncio.wait([serving], timeout=1.0)
+        journal.note(Event(0, {"event": "gone", "code": code}))
     await hub.close()
     taken_in.cancel()
     return code
@@ -169,6 +216,8 @@ def _follow(rank: _Rank, crew: Crew) -> int:
 
 
 def _member(rank: _Rank, crew: Crew, channel: Channel, ticket: Ticket) -> Member:
+    folder = make_folder(rank.options.logs, ticket.job) if rank.options.logs is not None else None
+    log_supervisor(folder, rank.facts, verbose=rank.options.verbose)
     return Member(
         facts=rank.facts,
         crew=crew,
@@ -177,6 +226,24 @@ def _member(rank: _Rank, crew: Crew, channel: Channel, ticket: Ticket) -> Member
         program=rank.program,
         options=rank.options,
         environ=rank.environ,
+        logs=folder,
+    )
+
+
+def _first_record(rank: _Rank, job: str, walltime: Walltime | None) -> Record:
+    now = time.time()
+    return Record(
+        name=job,
+        version=__version__,
+        system=rank.allocation.system,
+        job_id=rank.allocation.job_id,
+        program=tuple(rank.program.argv),
+        host=rank.facts.host,
+        pid=rank.facts.pid,
+        size=rank.place.size,
+        started=now - (time.monotonic() - rank.started),
+        updated=now,
+        ends_at=walltime.ends_at if walltime else None,
     )
 
 

@@ -7,31 +7,37 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from runner.errors import RunnerError, StartError
+from runner.errors import PartialError, RunnerError, StartError
 from runner.launcher.control import Event, Hub
 from runner.launcher.deadline import Deadline
 from runner.launcher.exits import LOST, describe
 from runner.launcher.options import LaunchOptions
 from runner.launcher.roles import Duty, assign, assign_late
 from runner.launcher.speak import say
+from runner.launcher.walltime import Walltime, wait_for
 
 _SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
 _PASS_ON_SECONDS = (
     0.5  # a batch system, or a terminal, signals the job's process itself; else we do after this
 )
 _JOB_GRACE_SECONDS = 10.0  # for a job that was told to stop by a signal, to save what it has
+_END_GRACE_SECONDS = 2.5  # the same where the time is over
+_REPORT_SECONDS = 30.0  # for Dask's performance report, where one is wanted and no signal presses
+_NO_REPORT_YET = "the scheduler took too long"
 _DOWN_SECONDS = 3.0  # beyond the stop timeout, for ranks to report that they are down
 
 
 class _EndedError(Exception):
     """The job is over, with this exit code."""
 
-    def __init__(self, code: int, number: int = 0) -> None:
+    def __init__(self, code: int, number: int = 0, grace: float = _JOB_GRACE_SECONDS) -> None:
         super().__init__(code)
         self.code = code
         self.signal = number
+        self.grace = grace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,7 @@ class _State:
     host: str = ""  # where the scheduler listens
     client_ready: bool = False
     client_ended: bool = False
+    report_problem: str = _NO_REPORT_YET  # empty when it is written
     down: set[int] = field(default_factory=set)
 
 
@@ -72,6 +79,10 @@ class Leader:
         Returns the address for the scheduler to listen on, once the ranks are there.
     announce : callable
         Called with the cluster just before the job starts.
+    walltime : Walltime or None
+        When the job ends, if it does not end by itself.
+    observe : callable
+        Called with every event, the leader's own included (see ``record``).
     """
 
     def __init__(
@@ -82,27 +93,33 @@ class Leader:
         options: LaunchOptions,
         choose_host: Callable[[], str],
         announce: Callable[[Cluster], None],
+        walltime: Walltime | None = None,
+        observe: Callable[[Event], None] = lambda _event: None,
     ) -> None:
         self._size = size
         self._hub = hub
         self._options = options
         self._choose_host = choose_host
         self._announce = announce
+        self._walltime = walltime
+        self._observe = observe
         self._state = _State()
 
     async def lead(self) -> int:
         """Run the job and return its exit code."""
-        number = 0
-        pulse = asyncio.create_task(self._pulse())
+        number, grace, why = 0, 0.0, ""
+        watches = [asyncio.create_task(self._pulse()), asyncio.create_task(self._watch_clock())]
         try:
             await self._run()
         except _EndedError as end:
-            code, number = end.code, end.signal
+            code, number, grace = end.code, end.signal, end.grace
         except RunnerError as error:
             say("runner", str(error))
-            code = error.exit_code
-        await self._stop(number)
-        pulse.cancel()
+            code, why = error.exit_code, str(error)
+        self._observe(Event(0, {"event": "stopping", "code": code, "why": why}))
+        await self._stop(number, grace)
+        for watch in watches:
+            watch.cancel()
         return code
 
     # -- start --------------------------------------------------------------------------------------
@@ -125,11 +142,12 @@ class Leader:
     def _give(self, duty: Duty, scheduler: str) -> None:
         """Give a rank its duty."""
         self._state.duties[duty.rank] = duty
+        self._observe(Event(duty.rank, {"event": "duty", "duty": duty.to_message()}))
         self._state.wanted |= {plan.name: duty.rank for plan in duty.workers}
         # where a rank's workers listen: on rank 0 beside the scheduler, elsewhere where they reached rank 0
         host = self._state.host if duty.rank == 0 else None
         message = {"op": "serve", "duty": duty.to_message(), "scheduler": scheduler, "host": host}
-        self._hub.send(duty.rank, message)
+        self._hub.send(duty.rank, {**message, "walltime": self._walltime.variables if self._walltime else {}})
 
     async def _pulse(self) -> None:
         """Say to all ranks that this one is alive, and drop those that do not say so."""
@@ -142,6 +160,12 @@ class Leader:
                 continue  # this process itself was stopped (Ctrl-Z): what the others said waits to be read
             for rank in self._hub.silent(limit):
                 self._hub.drop(rank, f"no word from it for {limit:.0f} s, its machine hangs or is cut off")
+
+    async def _watch_clock(self) -> None:
+        """Report the end of the time as an event like the others."""
+        if self._walltime is not None:
+            await wait_for(self._walltime)
+            self._hub.events.put_nowait(Event(0, {"event": "walltime", "reason": self._walltime.reason}))
 
     async def _take_in(self, deadline: Deadline) -> None:
         def missing() -> str:
@@ -218,6 +242,7 @@ class Leader:
         _EndedError
             If it ends the job.
         """
+        self._observe(event)
         match event.message:
             case {"event": "ready"} as ready:
                 self._ready(ready)
@@ -229,11 +254,15 @@ class Leader:
                 self._state.client_ended = True
                 raise _EndedError(code)
             case {"event": "ended", "kind": kind, "code": code, "log": log}:
+                self._state.scheduler = None
                 self._say_about(event.rank, kind, f"{describe(code)}; the job cannot go on without it", log)
                 raise _EndedError(LOST)
             case {"event": "signal", "number": number}:
                 say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
                 raise _EndedError(128 + number, number)
+            case {"event": "walltime", "reason": reason}:
+                say("runner", f"stopped by the walltime: {reason}")
+                raise _EndedError(PartialError.exit_code, signal.SIGTERM, _END_GRACE_SECONDS)
             case {"event": "lost", "how": how}:
                 self._rank_lost(event.rank, f"lost: {how}")
             case {"event": "down"}:
@@ -294,14 +323,16 @@ class Leader:
 
     # -- stop ---------------------------------------------------------------------------------------
 
-    async def _stop(self, number: int) -> None:
+    async def _stop(self, number: int, grace: float) -> None:
         """End everything: the job first, if a signal came, then all processes, then the ranks."""
         state = self._state
         client = next((duty.rank for duty in state.duties.values() if duty.client), None)
         if number and state.client_ready and client is not None:
             if not await self._settle(lambda: state.client_ended, _PASS_ON_SECONDS):
                 self._hub.send(client, {"op": "signal", "number": number})
-            await self._settle(lambda: state.client_ended, _JOB_GRACE_SECONDS)
+            await self._settle(lambda: state.client_ended, grace)
+        if self._options.report is not None and state.scheduler is not None:
+            await self._save_report(self._options.report, grace or _REPORT_SECONDS)
         self._hub.broadcast({"op": "stop"})
         everybody = self._options.stop_timeout + _DOWN_SECONDS
         if not await self._settle(lambda: state.down >= set(self._hub.channels), everybody):
@@ -309,6 +340,14 @@ class Leader:
             say("runner", f"rank {_ranges(late)} did not stop in time")
         self._hub.broadcast({"op": "goodbye"})
         await self._settle(lambda: set(self._hub.channels) <= {0}, 1.0)
+
+    async def _save_report(self, path: Path, seconds: float) -> None:
+        """Have Dask's performance report written, which needs the workers."""
+        state = self._state
+        self._hub.send(0, {"op": "report", "file": str(path.absolute())})
+        await self._settle(lambda: state.report_problem != _NO_REPORT_YET, seconds)
+        if state.report_problem:
+            say("runner", f"no report was written to {path}: {state.report_problem}")
 
     async def _settle(self, reached: Callable[[], bool], seconds: float) -> bool:
         """Wait for something while nothing that happens can change the outcome any more."""
@@ -320,10 +359,16 @@ class Leader:
                 event = await asyncio.wait_for(self._hub.events.get(), timeout=deadline.left)
             except TimeoutError:
                 return False
-            if event.message["event"] == "down":
-                self._state.down.add(event.rank)
-            elif event.message["event"] == "ended" and event.message["kind"] == "client":
-                self._state.client_ended = True
+            self._observe(event)
+            match event.message:
+                case {"event": "down"}:
+                    self._state.down.add(event.rank)
+                case {"event": "ended", "kind": "client"}:
+                    self._state.client_ended = True
+                case {"event": "ended"}:
+                    self._state.report_problem = "the scheduler died"
+                case {"event": "report", "problem": problem}:
+                    self._state.report_problem = problem
         return True
 
 

@@ -6,15 +6,18 @@ Every rank is a member, rank 0 too (it talks to its leader through a local conne
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from runner.launcher.channel import Channel, Message
 from runner.launcher.crew import Child, Crew
 from runner.launcher.deaths import MemoryWatch, last_words
-from runner.launcher.exits import LOST
+from runner.launcher.exits import LOST, describe
 from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
 from runner.launcher.program import Program
@@ -25,6 +28,8 @@ from runner.launcher.specs import Specs
 from runner.node.scratch import make_scratch, scratch_root
 
 _GOODBYE_SECONDS = 5.0
+
+_LOG = logging.getLogger(__name__)
 
 
 class Member:
@@ -46,6 +51,8 @@ class Member:
         The same on every rank.
     environ : mapping
         The environment that the rank was started with.
+    logs : Path or None
+        A folder that keeps the logs of its processes.
     """
 
     def __init__(
@@ -58,6 +65,7 @@ class Member:
         program: Program,
         options: LaunchOptions,
         environ: Mapping[str, str],
+        logs: Path | None,
     ) -> None:
         self._facts = facts
         self._crew = crew
@@ -71,6 +79,7 @@ class Member:
             environ=environ,
             credentials=credentials,
             scratch=self._scratch,
+            logs=logs or self._scratch,
         )
         self._scheduler: Child | None = None
         self._client: Child | None = None
@@ -102,6 +111,8 @@ class Member:
             while (order := await self._channel.receive_within(limit)) is not None:
                 if order["op"] == "goodbye":
                     return 0
+                if order["op"] != "alive":
+                    _LOG.info("rank 0 says: %s", order["op"])
                 await self._obey(order)
         except TimeoutError:
             why = f"no word from it for {limit:.0f} s"
@@ -119,6 +130,7 @@ class Member:
             case "schedule":
                 self._scheduler = await self._start("scheduler", "scheduler", self._specs.scheduler(order))
             case "serve":
+                self._specs = replace(self._specs, walltime=order["walltime"])
                 duty = Duty.from_message(order["duty"])
                 for plan in duty.workers:
                     await self._start_worker(plan, order["scheduler"], order["host"])
@@ -127,13 +139,15 @@ class Member:
             case "run":
                 for child in filter(None, (self._scheduler, self._client)):
                     child.channel.send({"op": "run"})
-            case "forget" if self._scheduler is not None:
+            case "forget" | "report" if self._scheduler is not None:
                 self._scheduler.channel.send(order)
             case "signal" if self._client is not None:
                 self._client.signal(order["number"])
             case "stop":
                 self._stopping = True
-                await self._crew.stop(self._options.stop_timeout)
+                left = await self._crew.stop(self._options.stop_timeout)
+                if left and self._client is not None:
+                    say("runner", f"the job left processes behind, which end with it: {_first(left)}")
                 shutil.rmtree(self._scratch, ignore_errors=True)
                 self._channel.send({"event": "down"})
 
@@ -157,8 +171,11 @@ class Member:
     async def _report(self, child: Child, **more: Any) -> int:
         """Tell rank 0 when a process is ready and how it ends."""
         while (message := await child.channel.receive()) is not None:
+            if message["event"] == "ready":
+                _LOG.info("%s is ready, process %s", child.name, child.pid)
             self._channel.send({**message, "kind": child.kind, "name": child.name, "pid": child.pid, **more})
         code = await child.ended
+        _LOG.info("%s, process %s, %s", child.name, child.pid, describe(code))
         if child.kind != "worker" and not self._stopping:
             log = last_words(self._specs.log_file(child.name))
             self._channel.send({"event": "ended", "kind": child.kind, "code": code, "log": log})
@@ -190,3 +207,13 @@ class Member:
     def _signalled(self, number: int) -> None:
         # Rank 0 decides for all; the batch system sends the signal to every rank at about the same time.
         self._channel.send({"event": "signal", "number": number})
+
+
+def _first(things: list[str]) -> str:
+    """List the first few.
+
+    >>> _first(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = f" and {len(things) - 3} more" if len(things) > 3 else ""
+    return ", ".join(things[:3]) + more

@@ -48,11 +48,27 @@ class LaunchOptions:
         How often a rank replaces worker processes that died.
     max_worker_deaths : int
         After so many workers died with the same task the task fails, and with it a job that needs it.
+    time_limit : float or None
+        Seconds after which the job is stopped; None leaves it to the batch system's end.
+    drain : float or None
+        Seconds before its end at which the job is told; 0 does not tell it, None chooses.
+    requeue : bool
+        Ask SLURM to run the job again when it ends with 75.
     scratch : Path or None
         A folder on each machine for spilled data; None asks the environment.
     logs : Path or None
-        A folder for one log file per process; None keeps them in the scratch folder, which goes
-        with the job.
+        A folder in which each job gets one with a log file per process; None keeps them in the scratch
+        folder, which goes with the job.
+    verbose : bool
+        Show the log lines on standard error as well.
+    status_folder : Path or None
+        Where the record of the running job lies for ``runner status``; None takes ``~/.cache/runner/jobs``.
+    summary : Path or None
+        A file for the record of the job at its end.
+    report : Path or None
+        A file for Dask's performance report, written when the job ends, however it ends.
+    scheduler_file : Path or None
+        A file for clients that are not the job: the scheduler's address, and the job's credentials.
     dashboard : bool
         Serve Dask's dashboard on the scheduler's loopback address.
     encrypt : bool
@@ -75,8 +91,16 @@ class LaunchOptions:
     min_workers: int | None = None
     restarts: int = 10
     max_worker_deaths: int = 3
+    time_limit: float | None = None
+    drain: float | None = None
+    requeue: bool = False
     scratch: Path | None = None
     logs: Path | None = None
+    verbose: bool = False
+    status_folder: Path | None = None
+    summary: Path | None = None
+    report: Path | None = None
+    scheduler_file: Path | None = None
     dashboard: bool = True
     encrypt: bool = True
     quiet: bool = False

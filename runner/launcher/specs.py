@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runner.launcher import logs
 from runner.launcher.channel import Message
 from runner.launcher.crew import job_environment
 from runner.launcher.facts import RankFacts
@@ -35,6 +36,10 @@ class Specs:
         The job's, for Dask's connections.
     scratch : Path
         The rank's own folder.
+    logs : Path
+        Where its processes log.
+    walltime : mapping
+        Variables that tell the job and its tasks when the job ends; rank 0 knows.
     """
 
     facts: RankFacts
@@ -43,11 +48,12 @@ class Specs:
     environ: Mapping[str, str]
     credentials: Credentials | None
     scratch: Path
+    logs: Path
+    walltime: Mapping[str, str] = field(default_factory=dict)
 
     def log_file(self, name: str) -> Path:
         """Return where a process logs to."""
-        folder = self.options.logs or self.scratch
-        return folder / f"rank-{self.facts.rank:04d}.{self.facts.host}.{name}.log"
+        return logs.log_file(self.logs, self.facts, name)
 
     def scheduler(self, order: Message) -> dict[str, Any]:
         """Return what the scheduler is told; see :func:`runner.launcher.scheduler.run`."""
@@ -59,7 +65,9 @@ class Specs:
             "dashboard": order["dashboard"],
             "import_folder": self.program.import_folder,
             "dask": {**dask_settings(self.credentials), **deaths},
-            "log": os.fspath(self.log_file("scheduler")),
+            "program": " ".join(self.program.argv),
+            "report": self.options.report is not None,
+            **self._logging("scheduler"),
         }
 
     def worker(self, plan: WorkerPlan, *, name: str, scheduler: str, host: str) -> dict[str, Any]:
@@ -71,12 +79,12 @@ class Specs:
             "threads": plan.threads,
             "memory": plan.memory,
             "resources": {"GPU": 1} if plan.gpu is not None else {},
-            "environment": {"CUDA_VISIBLE_DEVICES": plan.gpu or ""},
+            "environment": {**self.walltime, "CUDA_VISIBLE_DEVICES": plan.gpu or ""},
             "folder": os.fspath(self.scratch),
             "import_folder": self.program.import_folder,
             "dask": dask_settings(self.credentials),
             "start_timeout": self.options.start_timeout,
-            "log": os.fspath(self.log_file(f"worker-{name}")),
+            **self._logging(f"worker-{name}"),
         }
 
     def client(self, order: Message) -> dict[str, Any]:
@@ -84,7 +92,11 @@ class Specs:
         return {
             "scheduler": order["scheduler"],
             "program": self.program.to_message(),
-            "environment": {**job_environment(self.environ), "CUDA_VISIBLE_DEVICES": ""},
+            "environment": {**job_environment(self.environ), **self.walltime, "CUDA_VISIBLE_DEVICES": ""},
             "dask": dask_settings(self.credentials),
             "start_timeout": self.options.start_timeout,
         }
+
+    def _logging(self, name: str) -> dict[str, str]:
+        screen = logs.prefix(self.facts, name) if self.options.verbose else ""
+        return {"log": os.fspath(self.log_file(name)), "screen": screen}
