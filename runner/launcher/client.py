@@ -27,6 +27,7 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     spec : dict
         ``program``, ``scheduler`` address, ``environment``, ``dask`` settings, ``start_timeout``.
     """
+    _own_process_group()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -46,3 +47,14 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     finally:
         with suppress(Exception):  # closed by its exit handler already, unless the job removed that
             client.close(timeout=1)
+
+
+def _own_process_group() -> None:
+    """Keep a job that signals its process group, as some do to end their children, from ending us.
+
+    Not where there is a terminal: Ctrl-C, Ctrl-Z and reading from it are for one group, that of the command.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        os.setpgid(0, 0)

@@ -34,6 +34,7 @@ _LAUNCHER_PREFIXES = (
     "HYDRA_",
     "SLURM_PMIX",
 )
+_COMMAND_LENGTH = 60
 # Parallel tasks share the cores already: numerical libraries that start a thread per core in each of them
 # slow everything down. And memory that a task freed goes back to the system, as Dask's own nanny sets it.
 _PRESET = {
@@ -107,7 +108,7 @@ class Crew:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         with theirs:
-            fork_nursery(theirs, child_environment(environ))
+            self._nursery = fork_nursery(theirs, child_environment(environ))
         self._children: dict[str, Child] = {}
         self._lost: Callable[[], None] = lambda: None
 
@@ -121,19 +122,38 @@ class Crew:
         ours, theirs = socket.socketpair()
         child = Child(kind, name, await Channel.over(ours))
         self._children[name] = child
+        # what it forked may outlive it, and hold its end of the channel open
+        child.ended.add_done_callback(lambda _: child.channel.abort())
         order = json.dumps({"kind": kind, "name": name, "spec": spec}).encode()
         with theirs, suppress(OSError):  # a dead parent is reported by _hear
             socket.send_fds(self._socket, [order], [theirs.fileno()])
         return child
 
-    async def stop(self, seconds: float) -> None:
-        """End all processes of the rank: in good order within `seconds`, then by force."""
+    async def stop(self, seconds: float) -> list[str]:
+        """End all processes of the rank: in good order within `seconds`, then by force.
+
+        Returns
+        -------
+        list of str
+            What the rank's processes had left behind when they ended, as ``"COMMAND (pid N)"``.
+        """
         running = [child for child in self._children.values() if child.running]
         for child in running:
             child.channel.send({"op": "stop"})
         if running:
             await asyncio.wait([child.ended for child in running], timeout=seconds)
+        left = self._left_behind()
         await self.kill()
+        return left
+
+    def _left_behind(self) -> list[str]:
+        """Return those that became our own children because their parents ended."""
+        left = []
+        for process in psutil.Process().children():
+            with suppress(psutil.Error):
+                if process.pid != self._nursery and process.status() != psutil.STATUS_ZOMBIE:
+                    left.append(f"{' '.join(process.cmdline())[:_COMMAND_LENGTH]} (pid {process.pid})")
+        return left
 
     async def kill(self) -> None:
         """End all processes of the rank at once, those that the job started included."""

@@ -111,7 +111,7 @@ class Member:
             while (order := await self._channel.receive_within(limit)) is not None:
                 if order["op"] == "goodbye":
                     return 0
-                if order["op"] != "alive":
+                if order["op"] not in ("welcome", "alive"):
                     _LOG.info("rank 0 says: %s", order["op"])
                 await self._obey(order)
         except TimeoutError:
@@ -144,12 +144,15 @@ class Member:
             case "signal" if self._client is not None:
                 self._client.signal(order["number"])
             case "stop":
-                self._stopping = True
-                left = await self._crew.stop(self._options.stop_timeout)
-                if left and self._client is not None:
-                    say("runner", f"the job left processes behind, which end with it: {_first(left)}")
-                shutil.rmtree(self._scratch, ignore_errors=True)
-                self._channel.send({"event": "down"})
+                await self._stop()
+
+    async def _stop(self) -> None:
+        self._stopping = True
+        left = await self._crew.stop(self._options.stop_timeout)
+        if left and self._client is not None:
+            say("runner", f"the job left processes behind, which end with it: {_first(left)}")
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._channel.send({"event": "down"})
 
     async def _start(self, kind: str, name: str, spec: Mapping[str, Any]) -> Child:
         child = await self._crew.start(kind, name, spec)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runner.errors import MissingFileError, RunnerError
+from runner.launcher.threads import name_threads_waited_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,8 @@ def run_to_the_end(program: Program) -> int:
     """
     code = _call(program)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break what follows
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what an interpreter does first at exit
+    with name_threads_waited_for():
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what an interpreter does first at exit
     atexit._run_exitfuncs()  # noqa: SLF001 - and then
     return code if _flush() else code or 1
 
@@ -106,9 +108,11 @@ def _flush() -> bool:
     """Write out what the program printed; tell whether that went well."""
     written = True
     for stream in (sys.stdout, sys.stderr):
+        if stream is None or getattr(stream, "closed", False):  # by the job: nothing is left to be written
+            continue
         try:
             stream.flush()
-        except (OSError, ValueError):  # the reader has gone, or the job closed it
+        except (OSError, ValueError):  # the reader has gone
             written = False
     return written
 
