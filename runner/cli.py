@@ -184,7 +184,33 @@ class JobCommand(click.Command):
     help="Folder on each machine for spilled data. [default: TMPDIR or /tmp]",
 )
 @click.option(
-    "--logs", type=click.Path(path_type=Path), help="Folder for a log file per process. [default: not kept]"
+    "--logs",
+    type=click.Path(path_type=Path),
+    help="Folder for logs: in it one of the job, a file per process. [default: not kept]",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show what goes to the logs on standard error.")
+@click.option(
+    "--status-dir",
+    "status_folder",
+    type=click.Path(path_type=Path),
+    help="Folder for the job's state, read by: runner status. [default: ~/.cache/runner/jobs]",
+)
+@click.option(
+    "--summary",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what happened as JSON when the job ends, also when it fails.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write Dask's performance report (HTML) when the job ends, also when it fails.",
+)
+@click.option(
+    "--scheduler-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Private file that lets clients elsewhere connect (runner.connect), while the job runs.",
 )
 @click.option(
     "--dashboard/--no-dashboard",

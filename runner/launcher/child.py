@@ -11,22 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from runner.launcher.channel import Channel
+from runner.launcher.logs import FORMAT, to_screen
 
-_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
+def log_to(path: str, screen: str = "") -> None:
+    """Send all logging, and the stack of a crash, to a file of this process alone.
 
-def log_to(path: str) -> None:
-    """Send all logging, and the stack of a crash, to a file of this process alone."""
+    If `screen` is given, log lines go to standard error as well, after that name.
+    """
     file = Path(path).open("a", buffering=1)  # noqa: SIM115 - open as long as the process lives
     faulthandler.enable(file, all_threads=False)  # the thread that crashed says why; the others say little
     handler = logging.StreamHandler(file)
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(logging.Formatter(FORMAT))
     # Dask gave its loggers handlers of their own when it was imported
     for name in ("distributed", "distributed.client", "bokeh", "tornado", "tornado.application"):
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    logging.getLogger().handlers[:] = [handler]
+    logging.getLogger().handlers[:] = [handler, to_screen(screen)] if screen else [handler]
+    logging.getLogger().setLevel(logging.INFO)
     logging.captureWarnings(capture=True)
 
 

@@ -83,6 +83,15 @@ def describe(election: Election) -> str:
     return "\n".join(lines)
 
 
+def reach(election: Election) -> dict[str, str]:
+    """Return how to reach and stop the job, each as one line, for its record."""
+    return {
+        "scheduler": election.scheduler,
+        "dashboard": _dashboard_address(election) if election.dashboard is not None else "",
+        "stop_with": _how_to_stop(election),
+    }
+
+
 def _table(facts: Sequence[RankFacts], duties: Sequence[Duty]) -> list[str]:
     rows: list[_Row] = [_COLUMNS]
     if len(facts) <= _MANY:
@@ -145,14 +154,18 @@ def _meeting(election: Election) -> list[str]:
 
 
 def _dashboard(election: Election) -> list[str]:
-    port = election.dashboard
-    if port is None:
+    if election.dashboard is None:
         hint = "  dashboard  not installed: pip install 'tomo-runner[dashboard]'"
         return [hint] if election.wants_dashboard else []
-    line = f"  dashboard  http://127.0.0.1:{port}/status"
-    if election.launcher != "none":
-        line += f" after: ssh -N -L {port}:127.0.0.1:{port} {election.facts[0].host}"
-    return [line]
+    return [f"  dashboard  {_dashboard_address(election)}"]
+
+
+def _dashboard_address(election: Election) -> str:
+    port = election.dashboard
+    address = f"http://127.0.0.1:{port}/status"
+    if election.launcher == "none":
+        return address
+    return f"{address} after: ssh -N -L {port}:127.0.0.1:{port} {election.facts[0].host}"
 
 
 def _how_to_stop(election: Election) -> str:

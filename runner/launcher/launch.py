@@ -43,6 +43,7 @@ from runner.launcher.record import Record, name_job
 from runner.launcher.rendezvous.ticket import Ticket
 from runner.launcher.report import check_report
 from runner.launcher.roles import local_workers
+from runner.launcher.scheduler_file import Invitation, SchedulerFile
 from runner.launcher.speak import say
 from runner.launcher.walltime import Walltime, plan_walltime
 from runner.node import net
@@ -89,6 +90,7 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     meeting = choose_meeting(place, options)
     program.check()
     check_target(options.summary, "--summary")
+    check_target(options.scheduler_file, "--scheduler-file")
     check_target(options.report, "--report")
     check_report(options.report)
     crew = Crew(environ)
@@ -172,6 +174,7 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         return control.best_address(doors.ticket, others) if others else net.LOOPBACK
 
     def announce(cluster: Cluster) -> None:
+        scheduler_file.write(Invitation(address=cluster.address, credentials=doors.ticket.credentials))
         found = _election(rank, hub, cluster)
         journal.note(Event(0, {"event": "running", **election.reach(found)}))
         if not rank.options.quiet:
@@ -183,6 +186,7 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         folder=rank.options.status_folder,
         summary=rank.options.summary,
     )
+    scheduler_file = SchedulerFile(rank.options.scheduler_file)
     ours, theirs = socket.socketpair()
     member = _member(rank, crew, await Channel.over(ours), doors.ticket)
     taken_in = asyncio.create_task(hub.serve(await Channel.over(theirs), rank.facts, reached=""))
@@ -196,7 +200,7 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         walltime=walltime,
         observe=journal.note,
     )
-    with journal:
+    with journal, scheduler_file:
         code = await leader.lead()
         await asyncio.wait([serving], timeout=1.0)
         journal.note(Event(0, {"event": "gone", "code": code}))

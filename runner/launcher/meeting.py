@@ -82,6 +82,8 @@ class OpenDoors:
         Rank 0's.
     host : str
         Its machine's name.
+    job : str
+        Our name of the job.
     options : LaunchOptions
         The same on every rank.
     one_machine : bool
@@ -89,7 +91,14 @@ class OpenDoors:
     """
 
     def __init__(
-        self, meeting: Meeting, place: Place, *, host: str, options: LaunchOptions, one_machine: bool
+        self,
+        meeting: Meeting,
+        place: Place,
+        *,
+        host: str,
+        job: str,
+        options: LaunchOptions,
+        one_machine: bool,
     ) -> None:
         self._meeting = meeting
         addresses = [] if meeting.how == "alone" else _addresses(options.interface, one_machine=one_machine)
@@ -99,6 +108,7 @@ class OpenDoors:
             nonce=new_nonce(),
             host=host,
             size=place.size,
+            job=job,
             credentials=make_credentials() if options.encrypt else None,
         )
         if meeting.file is not None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+
+SAID = "runner.said"  # the logger of what was said
+
+_LOG = logging.getLogger(SAID)
 
 
 def say(who: str, text: str) -> None:
@@ -17,3 +22,4 @@ def say(who: str, text: str) -> None:
     """
     sys.stderr.write(f"{who}: {text}\n")
     sys.stderr.flush()
+    _LOG.info("%s: %s", who, text)

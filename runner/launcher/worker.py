@@ -25,10 +25,10 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
         To the supervisor. Says ``ready`` when the scheduler knows the worker.
     spec : dict
         ``name``, ``scheduler`` address, ``host`` to listen on, ``threads``, ``memory`` in bytes,
-        ``resources``, ``folder`` for spilled data, ``import_folder``, ``log`` file, ``environment``,
-        ``dask`` settings, ``start_timeout`` in seconds.
+        ``resources``, ``folder`` for spilled data, ``import_folder``, ``log`` file and ``screen`` (see
+        ``log_to``), ``environment``, ``dask`` settings, ``start_timeout`` in seconds.
     """
-    log_to(spec["log"])
+    log_to(spec["log"], spec["screen"])
     set_environment(spec["environment"])
     sys.path[0] = spec["import_folder"]
     sys.stdin = open("/dev/null")  # noqa: SIM115, PTH123 - standard input is the job's, not a task's

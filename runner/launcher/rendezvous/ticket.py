@@ -26,6 +26,8 @@ class Ticket:
         The machine of rank 0, for messages.
     size : int
         The number of ranks.
+    job : str
+        Our name of the job, for files.
     credentials : Credentials or None
         None where the job goes without encryption.
     """
@@ -34,6 +36,7 @@ class Ticket:
     nonce: str
     host: str
     size: int
+    job: str
     credentials: Credentials | None
 
     def to_bytes(self) -> bytes:
@@ -45,6 +48,7 @@ class Ticket:
             "nonce": self.nonce,
             "host": self.host,
             "size": self.size,
+            "job": self.job,
             "credentials": keys and {"certificate": keys.certificate, "key": keys.key},
         }
         return json.dumps(content).encode()
@@ -71,6 +75,7 @@ class Ticket:
                 nonce=str(read["nonce"]),
                 host=str(read["host"]),
                 size=int(read["size"]),
+                job=str(read["job"]),
                 credentials=keys and Credentials(**keys),
             )
         except (ValueError, KeyError, TypeError) as error:

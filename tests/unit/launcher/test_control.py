@@ -52,6 +52,7 @@ async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, 
         nonce="the nonce of this job",
         host="node1",
         size=4,
+        job="node1-7",
         credentials=credentials,
     )
     hub = Hub(ticket)
@@ -295,7 +296,9 @@ def test_nobody_at_the_address(credentials: Credentials) -> None:
         address = taken.getsockname()[:2]
 
     async def check() -> None:
-        ticket = Ticket(addresses=(address,), nonce="n", host="node1", size=2, credentials=credentials)
+        ticket = Ticket(
+            addresses=(address,), nonce="n", host="node1", size=2, job="node1-7", credentials=credentials
+        )
         assert await join(ticket, rank(1), ticket.size, Deadline(5)) is None
 
     finish(check())
@@ -320,7 +323,12 @@ def test_somebody_who_never_answers_costs_only_the_time_there_is() -> None:
     async def check() -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             ticket = Ticket(
-                addresses=(silent.getsockname()[:2],), nonce="n", host="node1", size=2, credentials=None
+                addresses=(silent.getsockname()[:2],),
+                nonce="n",
+                host="node1",
+                size=2,
+                job="node1-7",
+                credentials=None,
             )
             assert await join(ticket, rank(1), ticket.size, Deadline(0.3)) is None
 
@@ -339,5 +347,5 @@ def test_somebody_who_never_answers_costs_only_the_time_there_is() -> None:
 )
 def test_the_address_that_serves_most_ranks(offered: list[str], reached: list[str], best: str) -> None:
     addresses = tuple((address, 1) for address in offered)
-    ticket = Ticket(addresses=addresses, nonce="n", host="node1", size=9, credentials=None)
+    ticket = Ticket(addresses=addresses, nonce="n", host="node1", size=9, job="node1-7", credentials=None)
     assert best_address(ticket, reached) == best

@@ -98,6 +98,7 @@ def open_doors(
         Meeting(how="file", file=file),
         NAMED,
         host="node1",
+        job="node1-7",
         options=options or LaunchOptions(),
         one_machine=one_machine,
     )

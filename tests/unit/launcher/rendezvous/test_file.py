@@ -19,6 +19,7 @@ TICKET = Ticket(
     nonce="this start",
     host="node1",
     size=4,
+    job="node1-7",
     credentials=Credentials(certificate="CERTIFICATE", key="KEY"),
 )
 

@@ -17,6 +17,7 @@ TICKET = Ticket(
     nonce="n-1",
     host="node1",
     size=4,
+    job="node1-7",
     credentials=Credentials(certificate="CERTIFICATE", key="KEY"),
 )
 
@@ -26,6 +27,7 @@ tickets = st.builds(
     nonce=st.text(),
     host=st.text(),
     size=st.integers(1, 10**6),
+    job=st.text(),
     credentials=st.none() | st.builds(Credentials, certificate=st.text(), key=st.text()),
 )
 
