@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import socket
 import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -14,6 +16,8 @@ from distributed import Scheduler
 
 from runner.launcher.channel import Channel
 from runner.launcher.child import log_to
+from runner.launcher.counting import tell_tasks
+from runner.launcher.report import Report
 
 _DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
 _DASHBOARD_AFTER_SECONDS = 2.0
@@ -28,10 +32,11 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     connected : socket
         To the supervisor. Says ``ready`` with the scheduler's address and its dashboard's port.
     spec : dict
-        ``host`` to listen on, ``log`` file, ``dask`` settings, whether to ``encrypt``, ``dashboard``,
-        ``import_folder`` (the scheduler unpacks graphs, and with them references to the job's modules).
+        ``host`` to listen on, ``log`` file and ``screen`` (see ``log_to``), ``dask`` settings, whether to
+        ``encrypt``, ``dashboard``, the job's ``program``, whether a ``report`` is wanted, ``import_folder``
+        (the scheduler unpacks graphs, and with them references to the job's modules).
     """
-    log_to(spec["log"])
+    log_to(spec["log"], spec["screen"])
     sys.path[0] = spec["import_folder"]
     with dask.config.set(spec["dask"]):
         asyncio.run(_serve(connected, spec))
@@ -48,17 +53,32 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
         dashboard=False,  # see _draw_dashboard
         dashboard_address=_DASHBOARD,
     ) as scheduler:
+        scheduler.handlers["terminate"] = _note_shutdown_of(scheduler)
         port = scheduler.http_server.port if drawable else None
         channel.send({"event": "ready", "address": scheduler.address, "dashboard": port})
+        report = Report(scheduler, spec["program"]) if spec["report"] else None
+        telling = asyncio.create_task(tell_tasks(scheduler, channel))
         drawing = None
         while (message := await channel.receive()) is not None and message["op"] != "stop":
             if message["op"] == "run" and drawable:
                 drawing = asyncio.create_task(_draw_dashboard(scheduler))
+            if message["op"] == "report" and report is not None:
+                channel.send(await report.write(Path(message["file"])))
             if message["op"] == "forget":
                 await _forget_workers(scheduler, message["workers"])
+        telling.cancel()
         if drawing is not None:
             drawing.cancel()
         await _dismiss_workers(scheduler)
+
+
+def _note_shutdown_of(scheduler: Scheduler) -> Callable[[], Awaitable[None]]:
+    """Return what ``Client.shutdown()`` comes to: a note for the job, with whose end the cluster ends."""
+
+    async def note() -> None:
+        scheduler.log_event("shutdown-asked", {})
+
+    return note
 
 
 async def _forget_workers(scheduler: Scheduler, names: list[str]) -> None:
