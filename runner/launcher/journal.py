@@ -115,11 +115,8 @@ class Journal:
         if message["event"] == "hello" and event.rank in self._facts:
             facts = self._facts[event.rank]
             message = {**message, "host": facts.host, "pid": facts.pid}
-        if message["event"] != "tasks":
-            _LOG.debug("rank %d: %s", event.rank, message["event"])
         self._record = after(self._record, event.rank, message, time.time())
-        if message["event"] != "tasks":  # those can wait for the next regular write
-            self._changed.set()
+        self._changed.set()
 
     def _write_until_over(self) -> None:
         try:
