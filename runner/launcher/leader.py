@@ -332,7 +332,7 @@ class Leader:
                 self._hub.send(client, {"op": "signal", "number": number})
             await self._settle(lambda: state.client_ended, grace)
         if self._options.report is not None and state.scheduler is not None:
-            await self._save_report(self._options.report, grace or _REPORT_SECONDS)
+            await self._save_report(self._options.report, grace if number else _REPORT_SECONDS)
         self._hub.broadcast({"op": "stop"})
         everybody = self._options.stop_timeout + _DOWN_SECONDS
         if not await self._settle(lambda: state.down >= set(self._hub.channels), everybody):
