@@ -67,6 +67,6 @@ class WriteError(RunnerError):
 
 
 class PartialError(RunnerError):
-    """Stopped in good order before all was done; the same command continues."""
+    """The time was over before all was done: stopped in good order."""
 
     exit_code = 75

@@ -98,6 +98,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: boo
     from distributed import Client
 
     from runner.tomo.pipeline import reconstruct
+    from runner.walltime import time_left
 
     show = _Display()
     with Client() as client:
@@ -110,6 +111,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: boo
                 overwrite=overwrite,
                 command_line=[shlex.quote(word) for word in sys.argv],
                 on_progress=show,
+                seconds_left=time_left,
             )
         finally:
             show.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 from collections import deque
@@ -21,6 +22,7 @@ _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
 _GATHER = 10.0  # for the small result of a finished chunk to come, seconds
 _CONNECTION_LOST = "the connection to the cluster is lost"
+_LAST_WORDS = 1.5  # before the end, seconds: to give up what runs, and say so
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 
 
@@ -79,10 +81,12 @@ def run_chunks(
     chunks: Iterable[Chunk],
     *,
     on_progress: Callable[[Progress], None] = lambda _: None,
-) -> tuple[list[Result], list[Failure]]:
+    seconds_left: Callable[[], float] = lambda: math.inf,
+) -> tuple[list[Result], list[Failure], list[Chunk]]:
     """Do all chunks, one at a time on every worker.
 
-    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all.
+    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all. A worker
+    whose last chunk took longer than the time left gets no other; those that run are finished.
 
     Parameters
     ----------
@@ -94,18 +98,20 @@ def run_chunks(
         What to do.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    seconds_left : callable
+        Returns the seconds until all must be over.
 
     Returns
     -------
-    results, failures
-        Each chunk is in one of the two.
+    results, failures, left
+        Each chunk is in one of the three; those that are left were not done for want of time.
 
     Raises
     ------
     LostError
         If the cluster is gone, or has had no worker for a minute.
     """
-    dispatch = _Dispatch(client, work, tuple(chunks))
+    dispatch = _Dispatch(client, work, tuple(chunks), seconds_left)
     on_progress(dispatch.progress)
     try:
         while dispatch.unfinished:
@@ -114,7 +120,7 @@ def run_chunks(
             on_progress(dispatch.progress)
     finally:
         dispatch.cancel()
-    return dispatch.results, dispatch.failures
+    return dispatch.results, dispatch.failures, dispatch.left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +128,7 @@ class _Attempt:
     chunk: Chunk
     number: int = 1
     worker: str = ""
+    begun: float = 0.0
     failed_on: frozenset[str] = frozenset()
     cause: BaseException | None = None
 
@@ -129,8 +136,17 @@ class _Attempt:
 class _Dispatch(Generic[Result]):
     """Which chunks wait, run, are done and have failed."""
 
-    def __init__(self, client: Client, work: Callable[[Chunk], Result], chunks: Sequence[Chunk]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        work: Callable[[Chunk], Result],
+        chunks: Sequence[Chunk],
+        seconds_left: Callable[[], float],
+    ) -> None:
         self._client = client
+        self._seconds_left = seconds_left
+        self._took: dict[str, float] = {}  # by each worker for its last chunk, seconds
+        self._too_late = False
         self._work = work
         self._waiting = deque(_Attempt(chunk=chunk) for chunk in chunks)
         self._finished: queue.SimpleQueue[Future[Result]] = queue.SimpleQueue()
@@ -143,8 +159,16 @@ class _Dispatch(Generic[Result]):
 
     @property
     def unfinished(self) -> bool:
-        """Whether there is anything left to do or to wait for."""
-        return bool(self._waiting or self.running)
+        """Whether there is anything left to do or to wait for, and time for it."""
+        if self._seconds_left() < _LAST_WORDS:
+            return False
+        return bool(self.running or (self._waiting and not self._too_late))
+
+    @property
+    def left(self) -> list[Chunk]:
+        """The chunks that wait or run, in order."""
+        attempts = [*self._waiting, *self.running.values()]
+        return sorted((attempt.chunk for attempt in attempts), key=lambda chunk: chunk.first_row)
 
     @property
     def progress(self) -> Progress:
@@ -160,9 +184,17 @@ class _Dispatch(Generic[Result]):
             if attempt.worker not in workers:
                 self._drop(future, LostError(f"worker {attempt.worker} was lost"))
         busy = {attempt.worker for attempt in self.running.values()}
-        for worker in workers:
-            if worker not in busy and (waiting := self._next_for(worker, workers)):
+        idle = [worker for worker in workers if worker not in busy]
+        in_time = [worker for worker in idle if self._has_time(worker)]
+        self._too_late = bool(idle) and not in_time
+        for worker in in_time:
+            if waiting := self._next_for(worker, workers):
                 self._submit(waiting, worker)
+
+    def _has_time(self, worker: str) -> bool:
+        """Tell whether a worker can do another chunk, as far as is known."""
+        slowest = max(self._took.values(), default=0.0)
+        return self._seconds_left() > self._took.get(worker, slowest) + _LAST_WORDS
 
     def gather(self) -> None:
         """Wait for a chunk to finish, but not long, and take its result."""
@@ -180,7 +212,9 @@ class _Dispatch(Generic[Result]):
             self._drop(future, error)
             return
         self.results.append(result)
-        self._done += self.running.pop(future).chunk.rows
+        attempt = self.running.pop(future)
+        self._done += attempt.chunk.rows
+        self._took[attempt.worker] = time.monotonic() - attempt.begun
 
     def cancel(self) -> None:
         """Stop what runs."""
@@ -190,7 +224,7 @@ class _Dispatch(Generic[Result]):
         # For this worker only. Dask would run it elsewhere should the worker die, but not if for a moment
         # there is none at all: so we see to that ourselves.
         future = self._client.submit(self._work, attempt.chunk, workers=[worker], pure=False)
-        self.running[future] = replace(attempt, worker=worker)
+        self.running[future] = replace(attempt, worker=worker, begun=time.monotonic())
         future.add_done_callback(self._finished.put)
 
     def _next_for(self, worker: str, workers: Sequence[str]) -> _Attempt | None:

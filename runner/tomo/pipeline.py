@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,15 +13,22 @@ from pathlib import Path
 
 from distributed import Client
 
-from runner.errors import LostError, ScanError, UsageError
+from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.center import AxisEstimate, find_center
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
-from runner.tomo.plan import Plan, Resources, make_plan, work_of
+from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
-from runner.tomo.volume.hdf5 import DATASET, ChunkRecord, Content, create_volume, finish_volume
-from runner.tomo.volume.place import check_place, check_space, partial_path
+from runner.tomo.volume.hdf5 import (
+    DATASET,
+    ChunkRecord,
+    Content,
+    create_volume,
+    discard_volume,
+    finish_volume,
+)
+from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.slab import Target, clear_slab
 
@@ -92,6 +102,7 @@ def reconstruct(
     overwrite: bool = False,
     command_line: Sequence[str] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
+    seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Reconstruct a scan.
 
@@ -112,6 +123,8 @@ def reconstruct(
         Noted in the volume.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    seconds_left : callable
+        Returns the seconds until all must be over; chunks that would take longer are not begun.
 
     Raises
     ------
@@ -119,28 +132,41 @@ def reconstruct(
         Before any work, if it cannot be done.
     LostError
         If slices could not be made; the others are kept in the volume's unfinished form.
+    PartialError
+        If the time did not suffice; the same.
     """
     started = time.monotonic()
-    check_place(volume_path, overwrite=overwrite)
+    place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    check_place(place, overwrite=overwrite)
     scan = open_scan(scan_path, entry=settings.entry)
+    check_apart(place, _files(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
-    check_space(volume_path, plan.bytes_written)
+    check_space(place, plan.bytes_written)
     axis = find_axis(scan, settings, client)
 
     parameters = _parameters(scan, plan, axis, units, settings)
-    target = create_volume(volume_path, _content(scan, plan, units, parameters, command_line))
+    content = _content(scan, plan, units, parameters, command_line)
+    target = create_volume(place, content, overwrite=overwrite)
     job = Job(scan=scan, setup=_setup(scan, axis, settings), target=target, scale=scale)
     try:
-        results, failures = run_chunks(
-            client, functools.partial(process_chunk, job), plan.chunks, on_progress=on_progress
+        results, failures, left = run_chunks(
+            client,
+            functools.partial(process_chunk, job),
+            plan.chunks,
+            on_progress=on_progress,
+            seconds_left=seconds_left,
         )
     except BaseException:
-        target.path.unlink(missing_ok=True)
+        discard_volume(target)
         raise
     if failures:
+        _clear(target, [failure.chunk for failure in failures])
+    if left:
+        raise _out_of_time(volume_path, target, failures, left)
+    if failures:
         raise _loss(volume_path, target, failures)
-    finish_volume(volume_path, [_record(result) for result in results])
+    finish_volume(place, target, [_record(result) for result in results])
     return Outcome(
         volume=volume_path,
         dataset=DATASET,
@@ -186,6 +212,12 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
             f"give a column within 0 .. {scan.columns - 1}",
         )
     return Axis(position=position, origin=settings.origin("center"))
+
+
+def _files(scan: Scan) -> set[Path]:
+    """All files that the pixels of a scan lie in, and the one that was named."""
+    frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
+    return {scan.path, *(some.file for some in frames)}
 
 
 def _setup(scan: Scan, axis: Axis, settings: Settings) -> Setup:
@@ -234,18 +266,46 @@ def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settin
     ]
 
 
+def _clear(target: Target, chunks: Sequence[Chunk]) -> None:
+    """Mark slices that could not be made in what is kept."""
+    with contextlib.suppress(WriteError):  # nothing is marked as written, and the causes are told elsewhere
+        for chunk in chunks:
+            clear_slab(target, chunk.first_row, chunk.end_row)
+
+
 def _loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostError:
-    """Mark what is missing in what is kept, and say it."""
-    ordered = sorted((failure.chunk for failure in failures), key=lambda chunk: chunk.first_row)
-    for chunk in ordered:
-        clear_slab(target, chunk.first_row, chunk.end_row)
-    rows = ", ".join(f"{chunk.first_row}:{chunk.end_row}" for chunk in ordered)
-    missing = sum(chunk.rows for chunk in ordered)
-    cause = failures[0].cause
+    chunks = [failure.chunk for failure in failures]
+    missing = sum(chunk.rows for chunk in chunks)
     return LostError(
-        f"{missing} of {target.shape[0]} slices could not be made: rows {rows} ({cause})",
+        f"{missing} of {target.shape[0]} slices could not be made: "
+        f"rows {row_ranges(chunks)} ({failures[0].cause})",
         f"{partial_path(volume)} holds the others",
     )
+
+
+def _out_of_time(
+    volume: Path, target: Target, failures: Sequence[Failure], left: Sequence[Chunk]
+) -> PartialError:
+    missing = [*left, *(failure.chunk for failure in failures)]
+    made = target.shape[0] - sum(chunk.rows for chunk in missing)
+    why = f" ({failures[0].cause})" if failures else ""
+    return PartialError(
+        f"the time is over: {made} of {target.shape[0]} slices were made, "
+        f"rows {row_ranges(missing)} are missing{why}",
+        f"{partial_path(volume)} holds what was made, but cannot be continued yet: "
+        "start anew with --overwrite and more time",
+    )
+
+
+def row_ranges(chunks: Sequence[Chunk]) -> str:
+    """Write the rows of chunks short: ``"0:16, 48:70"``."""
+    ranges: list[tuple[int, int]] = []
+    for chunk in sorted(chunks, key=lambda chunk: chunk.first_row):
+        if ranges and ranges[-1][1] == chunk.first_row:
+            ranges[-1] = (ranges[-1][0], chunk.end_row)
+        else:
+            ranges.append((chunk.first_row, chunk.end_row))
+    return ", ".join(f"{first}:{end}" for first, end in ranges)
 
 
 def _record(result: ChunkResult) -> ChunkRecord:

@@ -1,3 +1,4 @@
+import math
 import os
 import re
 import time
@@ -37,6 +38,15 @@ def die_at_48(chunk):
     return chunk.first_row
 
 
+def nap(chunk):
+    time.sleep(0.3)
+    return chunk
+
+
+def sleep_long(chunk):
+    time.sleep(8)
+
+
 class FailsOnFirstWorker:
     """Fails wherever the folder's mark says that the first attempt was."""
 
@@ -55,33 +65,81 @@ class FailsOnFirstWorker:
 
 def test_every_chunk_is_done_and_told(client):
     told = []
-    results, failures = run_chunks(client, first_row, CHUNKS, on_progress=told.append)
+    results, failures, left = run_chunks(client, first_row, CHUNKS, on_progress=told.append)
     assert sorted(results) == [chunk.first_row for chunk in CHUNKS]
-    assert failures == []
+    assert (failures, left) == ([], [])
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
     assert told[-1].done == told[-1].total == 100
 
 
 def test_what_always_fails_is_told_with_its_cause_and_the_rest_is_done(client):
-    results, failures = run_chunks(client, fail_at_32, CHUNKS)
+    results, failures, left = run_chunks(client, fail_at_32, CHUNKS)
     assert sorted(results) == [0, 16, 48, 64, 80, 96]
     (failure,) = failures
+    assert left == []
     assert (failure.chunk.first_row, failure.chunk.end_row) == (32, 48)
     assert str(failure.cause) == "row 32 is bad; mend it"
 
 
 def test_a_chunk_is_tried_again_on_another_worker(client, tmp_path):
-    results, failures = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS)
-    assert failures == []
+    results, failures, left = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS)
+    assert (failures, left) == ([], [])
     assert len(results) == len(CHUNKS)
 
 
 def test_what_kills_its_workers_is_given_up_and_the_rest_is_done(client):
-    results, failures = run_chunks(client, die_at_48, CHUNKS)
+    results, failures, left = run_chunks(client, die_at_48, CHUNKS)
     assert sorted(results) == [0, 16, 32, 64, 80, 96]
     (failure,) = failures
+    assert left == []
     assert failure.chunk.first_row == 48
     assert re.fullmatch(r"worker tcp://\S+ was lost", str(failure.cause))
+
+
+class Clock:
+    """Has all the time until told otherwise."""
+
+    def __init__(self, over, seconds):
+        self.over = over
+        self.seconds = seconds
+        self.left = math.inf
+
+    def look(self, progress):
+        if self.over(progress):
+            self.left = self.seconds
+
+
+def test_no_chunk_is_begun_that_would_not_end_in_time_and_what_runs_is_finished(client):
+    # no time for another nap of 0.3 s, but for those that are begun
+    clock = Clock(lambda progress: progress.done >= 48, dispatch._LAST_WORDS + 0.1)
+    results, failures, left = run_chunks(
+        client, nap, CHUNKS, on_progress=clock.look, seconds_left=lambda: clock.left
+    )
+    assert failures == []
+    assert 3 <= len(results) <= 4  # the other worker's too
+    assert left
+    assert sorted([*results, *left], key=lambda chunk: chunk.first_row) == list(CHUNKS)
+
+
+def test_what_runs_is_given_up_just_before_the_end(client):
+    calls = iter(range(100))
+    clock = Clock(lambda _: next(calls) == 1, dispatch._LAST_WORDS / 2)  # when the first chunks run
+    started = time.monotonic()
+    results, failures, left = run_chunks(
+        client, sleep_long, CHUNKS, on_progress=clock.look, seconds_left=lambda: clock.left
+    )
+    assert time.monotonic() - started < 6
+    assert (results, failures) == ([], [])
+    assert left == list(CHUNKS)
+
+
+def test_a_failed_chunk_that_gets_no_second_attempt_is_left(client):
+    clock = Clock(lambda progress: progress.done == 84, 0.0)
+    results, failures, left = run_chunks(
+        client, fail_at_32, CHUNKS, on_progress=clock.look, seconds_left=lambda: clock.left
+    )
+    assert sorted(results) == [0, 16, 48, 64, 80, 96]
+    assert [chunk.first_row for chunk in (*left, *(failure.chunk for failure in failures))] == [32]
 
 
 def test_resources_are_those_of_the_workers(client):

@@ -1,17 +1,22 @@
+import math
 import os
+import re
 import signal
 import zlib
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from scipy.ndimage import binary_erosion, gaussian_filter
 
-from runner.errors import LostError, RunnerError, ScanError, UsageError, WriteError
+from runner.errors import LostError, PartialError, RunnerError, ScanError, UsageError, WriteError
+from runner.tomo import pipeline
 from runner.tomo.chunk import Job, Setup, process_chunk
+from runner.tomo.dispatch import Failure
 from runner.tomo.phantom import voxelise
-from runner.tomo.pipeline import plan_for, reconstruct, unit_scale
-from runner.tomo.plan import Resources, cut
+from runner.tomo.pipeline import plan_for, reconstruct, row_ranges, unit_scale
+from runner.tomo.plan import Chunk, Resources, cut
 from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
 from runner.tomo.simulate import Settings as Simulation
@@ -19,6 +24,7 @@ from runner.tomo.simulate import write_scan
 from runner.tomo.volume.hdf5 import DATASET, Content, create_volume
 from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.provenance import collect
+from runner.tomo.volume.slab import Target
 
 from .conftest import local_client
 
@@ -142,6 +148,56 @@ def test_what_cannot_be_made_is_named_and_the_rest_is_kept(damaged_scan, tmp_pat
     np.testing.assert_array_equal(np.delete(kept, slice(32, 48), 0), np.delete(expected, slice(32, 48), 0))
 
 
+def test_when_the_time_is_over_what_was_made_is_kept(small_scan, tmp_path, expected, client):
+    def look(progress):
+        nonlocal left
+        left = 0.0 if progress.done >= 32 else math.inf
+
+    left = math.inf
+    volume = tmp_path / "volume.h5"
+    with pytest.raises(PartialError) as stopped:
+        reconstruct(small_scan, volume, SETTINGS, client, on_progress=look, seconds_left=lambda: left)
+    assert names(tmp_path) == ["volume.h5.partial"]
+    with h5py.File(partial_path(volume)) as file:
+        made = file["entry/reconstruction/status"][:] == 1
+        kept = file[DATASET][:]
+    match = re.fullmatch(
+        r"the time is over: (\d+) of 100 slices were made, rows ([\d:, ]+) are missing; "
+        r".*volume.h5.partial holds what was made, .*--overwrite.*",
+        str(stopped.value),
+    )
+    missing = {row for span in match[2].split(", ") for row in range(*map(int, span.split(":")))}
+    assert 32 <= int(match[1]) == 100 - len(missing) < 100
+    told_as_made = np.array([row not in missing for row in range(100)])
+    assert made[told_as_made].all()  # a chunk that was given up may have ended all the same
+    np.testing.assert_array_equal(kept[made], expected[made])
+    assert not kept[~made].any()
+
+
+def test_what_failed_before_the_time_was_over_is_told_too(tmp_path):
+    volume = tmp_path / "volume.h5"
+    target = Target(
+        path=volume, offset=0, first_row=0, shape=(100, 48, 48), status_offset=0, run="", run_offset=0
+    )
+    failed, waiting = Chunk(first_row=0, end_row=16), Chunk(first_row=48, end_row=64)
+    error = pipeline._out_of_time(
+        volume, target, [Failure(chunk=failed, cause=OSError("bad disk"))], [waiting]
+    )
+    assert "68 of 100 slices were made, rows 0:16, 48:64 are missing (bad disk); " in str(error)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([(0, 16)], "0:16"),
+        ([(16, 32), (0, 16), (48, 64)], "0:32, 48:64"),
+        ([(48, 70), (0, 16)], "0:16, 48:70"),
+    ],
+)
+def test_rows_are_told_short(rows, said):
+    assert row_ranges([Chunk(first_row=first, end_row=end) for first, end in rows]) == said
+
+
 def test_an_interrupted_run_leaves_nothing(small_scan, tmp_path, client):
     def stop(progress):
         raise KeyboardInterrupt
@@ -181,6 +237,55 @@ def test_an_existing_volume_is_kept_unless_told(small_scan, tmp_path, client):
     assert volume.read_text() == "precious"
     reconstruct(small_scan, volume, SETTINGS, client, overwrite=True)
     assert pixels(volume).shape == (100, 48, 48)
+
+
+@pytest.mark.parametrize("name", ["scan.nx", "frames.h5", "link.nx"])
+def test_no_file_of_the_scan_is_ever_replaced(small_scan, tmp_path, client, name):
+    frames, scan = tmp_path / "frames.h5", tmp_path / "scan.nx"
+    frames.write_bytes(small_scan.read_bytes())
+    with h5py.File(scan, "w") as file:
+        file["entry"] = h5py.ExternalLink("frames.h5", "/entry")
+    (tmp_path / "link.nx").symlink_to(scan)
+    before = {path: path.read_bytes() for path in (frames, scan)}
+    with pytest.raises(WriteError, match="file of the scan"):
+        reconstruct(scan, tmp_path / name, SETTINGS, client, overwrite=True)
+    assert {path: path.read_bytes() for path in (frames, scan)} == before
+
+
+def test_workers_in_other_folders_find_a_relative_volume(small_scan, tmp_path, expected, client, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    client.run(os.chdir, "/")
+    outcome = reconstruct(small_scan, Path("volume.h5"), SETTINGS, client)
+    assert outcome.volume == Path("volume.h5")
+    np.testing.assert_array_equal(pixels(tmp_path / "volume.h5"), expected)
+
+
+def test_a_link_is_followed_and_stays(small_scan, tmp_path, client):
+    (tmp_path / "big").mkdir()
+    link = tmp_path / "volume.h5"
+    link.symlink_to(tmp_path / "big" / "disk.h5")
+    reconstruct(small_scan, link, SETTINGS, client)
+    assert link.is_symlink()
+    assert names(tmp_path / "big") == ["disk.h5"]
+
+
+def test_of_two_runs_into_one_volume_the_later_wins_and_the_other_says_so(
+    small_scan, tmp_path, expected, client
+):
+    volume = tmp_path / "volume.h5"
+    begun = []
+
+    def begin_another(progress):
+        if not begun and progress.done:
+            begun.append(progress.done)
+            reconstruct(small_scan, volume, SETTINGS, client, overwrite=True)
+
+    other = Settings(center=20.0)
+    with pytest.raises(LostError, match=r"volume\.h5\.partial"):
+        reconstruct(small_scan, volume, other, client, on_progress=begin_another)
+    assert 0 < begun[0] < 100
+    np.testing.assert_array_equal(pixels(volume), expected)
+    assert names(tmp_path) == ["volume.h5"]
 
 
 def test_units_follow_the_pixel_size_unless_told():

@@ -6,7 +6,9 @@ the file is made; the workers write those (see :mod:`runner.tomo.volume.slab`).
 
 from __future__ import annotations
 
+import contextlib
 import os
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +17,9 @@ import h5py
 import numpy as np
 
 from runner.errors import WriteError
-from runner.tomo.volume.place import partial_path
+from runner.tomo.volume.place import partial_path, unfinished
 from runner.tomo.volume.provenance import PROGRAM, Provenance, now
-from runner.tomo.volume.slab import WRITTEN, Target
+from runner.tomo.volume.slab import WRITTEN, Target, check_own
 
 DATASET = "/entry/data/data"
 _STATUS = "/entry/reconstruction/status"
@@ -63,15 +65,34 @@ class ChunkRecord:
     worker: str
 
 
-def create_volume(volume: Path, content: Content) -> Target:
+def create_volume(volume: Path, content: Content, *, overwrite: bool = False) -> Target:
     """Make the file, under its unfinished name, with room for all pixels.
+
+    Always a new file, never an old one emptied: whoever still writes into that does us no harm.
+
+    Parameters
+    ----------
+    volume : Path
+        The name that it will have.
+    content : Content
+        All but the pixels.
+    overwrite : bool
+        Remove what another run has left under the unfinished name.
 
     Raises
     ------
     WriteError
-        If it cannot be written.
+        If it cannot be written, or another run's is there.
     """
     path = partial_path(volume)
+    try:
+        if overwrite:
+            path.unlink(missing_ok=True)
+        path.touch(exist_ok=False)
+    except FileExistsError as error:
+        raise unfinished(path) from error
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
     try:
         # every slab of whole pages: two machines never write into the same one
         with h5py.File(
@@ -83,22 +104,29 @@ def create_volume(volume: Path, content: Content) -> Target:
         raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
 
 
-def finish_volume(volume: Path, records: Sequence[ChunkRecord]) -> None:
+def finish_volume(volume: Path, target: Target, records: Sequence[ChunkRecord]) -> None:
     """Note how the chunks went, and give a complete volume its name.
 
     Raises
     ------
     WriteError
-        If it cannot be done, or a slice is not marked as written.
+        If it cannot be done, the file has become another run's, or a slice is not marked as written.
     """
-    path = partial_path(volume)
+    check_own(target)
     try:
-        _note_chunks(path, records)
-        _sync(path)
-        path.replace(volume)
+        _note_chunks(target.path, records)
+        _sync(target.path)
+        target.path.replace(volume)
         _sync(volume.parent)
     except OSError as error:
         raise WriteError(f"{volume} cannot be finished ({error})", "see to the file system") from error
+
+
+def discard_volume(target: Target) -> None:
+    """Remove an unfinished volume, if it is still ours."""
+    with contextlib.suppress(WriteError):
+        check_own(target)
+        target.path.unlink(missing_ok=True)
 
 
 def _write(file: h5py.File, path: Path, content: Content) -> Target:
@@ -116,6 +144,8 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
     )
     status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
     pixels = _write_data(entry, content)
+    run = str(uuid.uuid4())
+    identifier = entry.create_dataset("entry_identifier_uuid", data=np.bytes_(run))
     file.flush()
     return Target(
         path=path,
@@ -123,6 +153,8 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
         first_row=content.first_row,
         shape=content.shape,
         status_offset=status.id.get_offset(),
+        run=run,
+        run_offset=identifier.id.get_offset(),
     )
 
 

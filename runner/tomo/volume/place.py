@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from runner.errors import WriteError
@@ -24,22 +25,45 @@ def check_place(volume: Path, *, overwrite: bool) -> None:
         If its folder is missing or closed to us, or the volume or its unfinished form is there already.
     """
     folder = volume.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112  Path.is_dir raises where a folder above is closed to us
         raise WriteError(f"there is no folder {folder}", "make it, or choose another place for the volume")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise WriteError(f"the folder {folder} is not writable", "choose another place for the volume")
     if volume.is_dir():
         raise WriteError(f"{volume} is a folder", "name a file in it")
+    if volume.exists() and not volume.is_file():
+        raise WriteError(f"{volume} is a device or a pipe", "name an ordinary file")
     if overwrite:
         return
     if volume.exists():
         raise WriteError(f"{volume} exists already", "say --overwrite to replace it, or choose another name")
     partial = partial_path(volume)
     if partial.exists():
-        raise WriteError(
-            f"{partial} was left by a run that did not finish, or is being written now",
-            "say --overwrite to start anew, or choose another name",
-        )
+        raise unfinished(partial)
+
+
+def unfinished(partial: Path) -> WriteError:
+    """Refuse to touch a volume that somebody has begun."""
+    return WriteError(
+        f"{partial} was left by a run that did not finish, or is being written now",
+        "say --overwrite to start anew, or choose another name",
+    )
+
+
+def check_apart(volume: Path, inputs: Iterable[Path]) -> None:
+    """Make sure that neither the volume nor its unfinished form takes the place of what it is made from.
+
+    Raises
+    ------
+    WriteError
+        If one would.
+    """
+    for path in (volume, partial_path(volume)):
+        for source in inputs:
+            if path.exists() and path.samefile(source):
+                raise WriteError(
+                    f"{path} is a file of the scan, and is not to be lost", "choose another name"
+                )
 
 
 def check_space(volume: Path, needed: int) -> None:

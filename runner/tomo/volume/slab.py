@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +37,10 @@ class Target:
         Axes (slice, y, x); float32.
     status_offset : int
         Of the status of the first slice: one byte each, see `WRITTEN`.
+    run : str
+        The run that made the file, ASCII: nobody else may write into it, nor we into another's.
+    run_offset : int
+        Of that text in the file.
     """
 
     path: Path
@@ -42,6 +48,8 @@ class Target:
     first_row: int
     shape: tuple[int, int, int]
     status_offset: int
+    run: str
+    run_offset: int
 
 
 WRITTEN = 1
@@ -70,30 +78,22 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> i
     Raises
     ------
     WriteError
-        If they cannot be written, or what is read back differs.
+        If they cannot be written, what is read back differs, or the file has become another run's.
     """
     index = first_row - target.first_row
     content = np.ascontiguousarray(slices, dtype="<f4").data.cast("B")
     offset = target.offset + index * target.shape[1] * target.shape[2] * 4
     expected = zlib.crc32(content)
-    try:
-        descriptor = os.open(target.path, os.O_RDWR)
-        try:
-            _write_all(descriptor, content, offset)
-            os.fsync(descriptor)
-            found = _checksum(descriptor, len(content), offset)
-            if found == expected:
-                _write_all(descriptor, bytes([WRITTEN]) * len(slices), target.status_offset + index)
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise WriteError(f"{target.path} cannot be written ({error})", "see to the file system") from error
-    if found != expected:
-        raise WriteError(
-            f"{target.path} gives back other bytes than were written from row {first_row}",
-            "see to the file system",
-        )
+    with _opened(target) as descriptor:
+        _write_all(descriptor, content, offset)
+        os.fsync(descriptor)
+        if _checksum(descriptor, len(content), offset) != expected:
+            raise WriteError(
+                f"{target.path} gives back other bytes than were written from row {first_row}",
+                "see to the file system",
+            )
+        _write_all(descriptor, bytes([WRITTEN]) * len(slices), target.status_offset + index)
+        os.fsync(descriptor)
     return expected
 
 
@@ -102,20 +102,50 @@ def clear_slab(target: Target, first_row: int, end_row: int) -> None:
 
     Raises
     ------
-    OSError
-        If they cannot be written.
+    WriteError
+        If they cannot be written, or the file has become another run's.
     """
     height, width = target.shape[1:]
     nothing = np.full((height, width), np.nan, "<f4").tobytes()
-    descriptor = os.open(target.path, os.O_WRONLY)
-    try:
+    with _opened(target) as descriptor:
         for row in range(first_row, end_row):
             index = row - target.first_row
             _write_all(descriptor, nothing, target.offset + index * len(nothing))
             _write_all(descriptor, b"\0", target.status_offset + index)
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+
+
+def check_own(target: Target) -> None:
+    """Make sure that the file is still the one that our run made.
+
+    Raises
+    ------
+    WriteError
+        If it has become another run's, or is gone.
+    """
+    with _opened(target):
+        pass
+
+
+@contextmanager
+def _opened(target: Target) -> Iterator[int]:
+    """Open the file of our own run, and no other.
+
+    A run that starts anew under the same name makes a new file (see `create_volume`). A descriptor stays with
+    the file that it opened, so looking once is enough: what we write can never land among another's slices.
+    """
+    try:
+        descriptor = os.open(target.path, os.O_RDWR)
+        try:
+            if os.pread(descriptor, len(target.run), target.run_offset) != target.run.encode():
+                raise WriteError(
+                    f"{target.path} was taken over by another run", "let one run at a time make a volume"
+                )
+            yield descriptor
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise WriteError(f"{target.path} cannot be written ({error})", "see to the file system") from error
 
 
 def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:

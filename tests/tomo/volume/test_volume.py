@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from runner.errors import WriteError
-from runner.tomo.volume.hdf5 import DATASET, ChunkRecord, Content, create_volume, finish_volume
-from runner.tomo.volume.place import check_place, check_space, partial_path
+from runner.tomo.volume.hdf5 import (
+    DATASET,
+    ChunkRecord,
+    Content,
+    create_volume,
+    discard_volume,
+    finish_volume,
+)
+from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.slab import clear_slab, write_slab
 
@@ -55,7 +62,7 @@ def write_all(volume, content):
     pixels = slices(6)
     write_slab(target, 12, pixels[2:])
     write_slab(target, 10, pixels[:2])
-    finish_volume(volume, records())
+    finish_volume(volume, target, records())
     return pixels
 
 
@@ -124,10 +131,10 @@ def test_it_has_its_name_only_when_it_is_complete(volume, content):
     assert not volume.exists()
     write_slab(target, 10, slices(5))
     with pytest.raises(WriteError, match=r"lacks 1 slices, the first is number 5"):
-        finish_volume(volume, records())
+        finish_volume(volume, target, records())
     assert not volume.exists()
     write_slab(target, 15, slices(1))
-    finish_volume(volume, records())
+    finish_volume(volume, target, records())
     assert volume.exists()
     assert not target.path.exists()
 
@@ -154,7 +161,12 @@ def test_missing_slices_are_nan_and_marked(volume, content):
 def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch):
     target = create_volume(volume, content)
     real = os.pread
-    monkeypatch.setattr(os, "pread", lambda *args: real(*args)[:-1] + b"\x55")
+
+    def spoil_pixels(descriptor, length, offset):
+        found = real(descriptor, length, offset)
+        return found[:-1] + b"\x55" if offset >= target.offset else found
+
+    monkeypatch.setattr(os, "pread", spoil_pixels)
     with pytest.raises(WriteError, match="other bytes than were written from row 12"):
         write_slab(target, 12, slices(2))
     monkeypatch.undo()
@@ -167,6 +179,41 @@ def test_a_volume_that_is_gone_is_a_write_error(volume, content):
     target.path.unlink()
     with pytest.raises(WriteError, match="cannot be written"):
         write_slab(target, 10, slices(1))
+
+
+def test_a_volume_that_another_run_has_begun_is_left_alone(volume, content):
+    first = create_volume(volume, content)
+    before = first.path.read_bytes()
+    with pytest.raises(WriteError, match="being written now"):
+        create_volume(volume, content)
+    assert first.path.read_bytes() == before
+
+
+def test_two_runs_never_write_into_one_file(volume, content):
+    first = create_volume(volume, content)
+    write_slab(first, 10, slices(6))
+    second = create_volume(volume, content, overwrite=True)
+    before = second.path.read_bytes()
+    for meddle in (
+        lambda: write_slab(first, 10, slices(1)),
+        lambda: clear_slab(first, 10, 11),
+        lambda: finish_volume(volume, first, records()),
+    ):
+        with pytest.raises(WriteError, match="another run"):
+            meddle()
+    discard_volume(first)
+    assert second.path.read_bytes() == before
+    assert not volume.exists()
+    write_slab(second, 10, slices(6))
+    finish_volume(volume, second, records())
+    assert volume.exists()
+
+
+def test_an_unfinished_volume_of_ours_can_be_discarded(volume, content):
+    target = create_volume(volume, content)
+    discard_volume(target)
+    discard_volume(target)
+    assert not target.path.exists()
 
 
 def test_places_that_will_not_do(tmp_path, volume):
@@ -182,6 +229,23 @@ def test_places_that_will_not_do(tmp_path, volume):
     with pytest.raises(WriteError, match="exists already"):
         check_place(volume, overwrite=False)
     check_place(volume, overwrite=True)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(WriteError, match="device or a pipe"):
+        check_place(pipe, overwrite=True)
+
+
+def test_a_volume_never_takes_the_place_of_its_scan(tmp_path, volume):
+    scan, link = tmp_path / "scan.nx", tmp_path / "link.nx"
+    scan.touch()
+    link.symlink_to(scan)
+    check_apart(volume, [scan])
+    for name in (scan, link):
+        with pytest.raises(WriteError, match="is a file of the scan"):
+            check_apart(name, [volume.parent / "scan.nx"])
+    partial_path(volume).touch()
+    with pytest.raises(WriteError, match=r"volume\.h5\.partial is a file of the scan"):
+        check_apart(volume, [scan, partial_path(volume)])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

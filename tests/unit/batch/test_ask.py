@@ -1,0 +1,89 @@
+"""Commands of the batch system, played by programs of the test's own."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.batch import ask
+from runner.batch.allocation import Allocation
+from runner.errors import UsageError
+
+SLURM = Allocation(system="slurm", job_id="36_2")
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Put a program in front of all others: its name, and its body in shell."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def install(name: str, body: str) -> Path:
+        program = tmp_path / name
+        program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\n{body}\n')
+        program.chmod(0o755)
+        return tmp_path / "asked"
+
+    return install
+
+
+def test_squeue_knows_the_end(play) -> None:
+    asked = play("squeue", "date -d '+10 minutes' +%Y-%m-%dT%H:%M:%S")
+    found = ask.with_end(SLURM).ends_at
+    assert found is not None
+    assert 595 < found - time.time() <= 600
+    assert asked.read_text().split() == ["--noheader", "--jobs=36_2", "--format=%e"]
+
+
+@pytest.mark.parametrize(
+    "body", ["echo NONE", "echo N/A", "echo", "echo slurm_load_jobs error: no such job >&2; exit 1"]
+)
+def test_no_end_is_no_end(play, body: str) -> None:
+    play("squeue", body)
+    assert ask.with_end(SLURM).ends_at is None
+
+
+def test_a_command_that_is_missing_or_hangs_costs_little(play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert ask.with_end(SLURM).ends_at is None
+    monkeypatch.setenv("PATH", f"{play('squeue', 'exec sleep 30').parent}:/usr/bin:/bin")
+    monkeypatch.setattr(ask, "_SECONDS", 0.5)
+    started = time.monotonic()
+    assert ask.with_end(SLURM).ends_at is None
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Allocation(system="slurm", job_id="36", ends_at=5.0),
+        Allocation(system="pbs", job_id="12.server"),
+        Allocation(),
+    ],
+)
+def test_nobody_is_asked_for_what_is_known_or_cannot_be(play, known: Allocation) -> None:
+    asked = play("squeue", "date +%Y-%m-%dT%H:%M:%S")
+    assert ask.with_end(known) == known
+    assert not asked.exists()
+
+
+def test_requeue_asks_slurm(play) -> None:
+    asked = play("scontrol", "")
+    assert ask.requeue(SLURM) == "SLURM will run job 36_2 again (--requeue)"
+    assert asked.read_text().split() == ["requeue", "36_2"]
+
+
+def test_what_slurm_answers_is_passed_on(play) -> None:
+    play("scontrol", "echo Requested operation is presently disabled >&2; exit 1")
+    said = ask.requeue(SLURM)
+    assert said.startswith("SLURM will not run job 36_2 again: Requested operation is presently disabled; ")
+    assert "\n" not in said
+
+
+def test_requeue_is_refused_where_nobody_can_be_asked() -> None:
+    ask.check_requeue(SLURM)
+    with pytest.raises(UsageError, match="this is no batch job"):
+        ask.check_requeue(Allocation())
+    with pytest.raises(UsageError, match=r"PBS lets no job ask from within .* exit code 75"):
+        ask.check_requeue(Allocation(system="pbs", job_id="12.server"))
