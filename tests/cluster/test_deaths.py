@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from pathlib import Path
+
 import pytest
 
 from tests.cluster.ways import JOBS, Way
@@ -31,3 +36,25 @@ def test_a_rank_that_may_restart_nothing_ends_the_job(local: Way) -> None:
     assert result.code == 70
     assert "not started again after 0 deaths" in result.err
     assert "0 workers are left, the job needs 1" in result.err
+
+
+def test_without_its_scheduler_a_job_ends_at_once(way: Way) -> None:
+    with way.start(JOBS / "sleeps.py") as command:
+        end = time.monotonic() + 40
+        while not (way.folder / "sleeping").exists():
+            assert time.monotonic() < end, command.stderr
+            time.sleep(0.02)
+        schedulers = [pid for pid in command.processes() if name_of(pid) == "runner schedule"]
+        os.kill(schedulers[0], signal.SIGKILL)
+        finished = command.wait(timeout=5)
+    assert finished.returncode == 70
+    assert "scheduler: killed by signal 9 (SIGKILL); the job cannot go on without it" in finished.stderr
+    assert "Traceback" not in finished.stderr
+    way.check_nothing_is_left()
+
+
+def name_of(pid: int) -> str:
+    try:
+        return (Path("/proc") / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return ""

@@ -24,7 +24,9 @@ def seconds_after_last_statement(way: Way, ended_at: float) -> float:
         ("exit3", 3, ""),
         ("text", 1, "this is the job's own text"),
         ("os_exit7", 7, ""),
-        ("kill", 137, ""),
+        ("SIGKILL", 137, ""),
+        ("SIGTERM", 143, ""),
+        ("SIGINT", 130, "KeyboardInterrupt"),
     ],
 )
 def test_exit_code_is_the_jobs(way: Way, how: str, code: int, said: str) -> None:
@@ -32,7 +34,7 @@ def test_exit_code_is_the_jobs(way: Way, how: str, code: int, said: str) -> None
     assert result.code == code, result.err
     assert said in result.err
     assert seconds_after_last_statement(way, result.ended_at) < 2.0
-    assert result.err.count("Traceback") == (how == "raise")
+    assert result.err.count("Traceback") == (how in ("raise", "SIGINT"))
 
 
 def test_the_traceback_is_the_jobs_own(local: Way) -> None:

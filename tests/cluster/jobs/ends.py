@@ -33,5 +33,6 @@ if how == "text":
     sys.exit("this is the job's own text")
 if how == "os_exit7":
     os._exit(7)
-if how == "kill":
-    os.kill(os.getpid(), signal.SIGKILL)
+if how in ("SIGKILL", "SIGTERM", "SIGINT"):
+    os.kill(os.getpid(), getattr(signal, how))
+    time.sleep(10)
