@@ -84,6 +84,7 @@ class Way:
             **self.environment,
             "RUNNER_RENDEZVOUS_DIR": str(self.folder / "meet"),
             "RUNNER_SCRATCH": str(self.folder / "scratch"),
+            "RUNNER_STATUS_DIR": str(self.folder / "status"),
             "TEST_FOLDER": str(self.folder),
         }
 
