@@ -35,6 +35,7 @@ class BuiltIn:
 BUILT_INS = {
     "reconstruct": BuiltIn("runner.jobs.reconstruct", True, "Job: reconstruct a scan into a volume."),
     "center": BuiltIn("runner.jobs.center", True, "Job: find the rotation axis of a scan."),
+    "serve": BuiltIn("runner.jobs.serve", True, "Job: keep the cluster for clients elsewhere."),
     "info": BuiltIn("runner.jobs.info", False, "Tool: print what the launcher sees here."),
     "status": BuiltIn("runner.jobs.status", False, "Tool: show the jobs that run, or one of them."),
     "jobscript": BuiltIn("runner.jobs.jobscript", False, "Tool: print a job script for a batch system."),

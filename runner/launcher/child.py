@@ -42,6 +42,14 @@ def set_environment(values: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
+def dask_name(name: str) -> int | str:
+    """Return a worker's name as Dask has it: a number where it is one, as other makers of clusters do.
+
+    ``client.submit(..., workers=3)`` then means the worker of rank 3.
+    """
+    return int(name) if name.isdecimal() else name
+
+
 async def told_to_stop(channel: Channel) -> None:
     """Return when the supervisor says stop, or is gone."""
     while (message := await channel.receive()) is not None:

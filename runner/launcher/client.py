@@ -13,6 +13,7 @@ import dask
 from distributed import Client
 from threadpoolctl import threadpool_limits
 
+from runner.launcher import stand_ins
 from runner.launcher.child import set_environment
 from runner.launcher.program import Program, run_to_the_end
 
@@ -42,6 +43,7 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     connected.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
     if not connected.recv(64):
         return 1  # the supervisor is gone
+    stand_ins.install()
     try:
         return run_to_the_end(Program.from_message(spec["program"]))
     finally:

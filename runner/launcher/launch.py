@@ -48,6 +48,11 @@ from runner.launcher.speak import say
 from runner.launcher.walltime import Walltime, plan_walltime
 from runner.node import net
 
+_INSECURE = (
+    "WARNING: nothing is encrypted and nobody has to prove who he is (--insecure): "
+    "whoever reaches the scheduler's port runs code as you"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rank:
@@ -174,6 +179,8 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         return control.best_address(doors.ticket, others) if others else net.LOOPBACK
 
     def announce(cluster: Cluster) -> None:
+        if not rank.options.encrypt:
+            say("runner", _INSECURE)
         scheduler_file.write(Invitation(address=cluster.address, credentials=doors.ticket.credentials))
         found = _election(rank, hub, cluster)
         journal.note(Event(0, {"event": "running", **election.reach(found)}))

@@ -15,7 +15,7 @@ import dask
 from distributed import Scheduler
 
 from runner.launcher.channel import Channel
-from runner.launcher.child import log_to
+from runner.launcher.child import dask_name, log_to
 from runner.launcher.counting import tell_tasks
 from runner.launcher.report import Report
 
@@ -84,7 +84,7 @@ def _note_shutdown_of(scheduler: Scheduler) -> Callable[[], Awaitable[None]]:
 async def _forget_workers(scheduler: Scheduler, names: list[str]) -> None:
     """Run elsewhere what workers had that are lost with their machine, before their connections time out."""
     for name in names:
-        address = scheduler.aliases.get(name)
+        address = scheduler.aliases.get(dask_name(name))
         if address is not None:
             await scheduler.remove_worker(address, stimulus_id="rank-lost", close=False)
 

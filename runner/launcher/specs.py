@@ -17,6 +17,8 @@ from runner.launcher.program import Program
 from runner.launcher.roles import WorkerPlan
 from runner.launcher.security import Credentials, dask_settings
 
+INSIDE_VARIABLE = "RUNNER_INSIDE"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Specs:
@@ -89,10 +91,11 @@ class Specs:
 
     def client(self, order: Message) -> dict[str, Any]:
         """Return what the client is told; see :func:`runner.launcher.client.run`."""
+        inside = {INSIDE_VARIABLE: "1", "CUDA_VISIBLE_DEVICES": ""}
         return {
             "scheduler": order["scheduler"],
             "program": self.program.to_message(),
-            "environment": {**job_environment(self.environ), **self.walltime, "CUDA_VISIBLE_DEVICES": ""},
+            "environment": {**job_environment(self.environ), **self.walltime, **inside},
             "dask": dask_settings(self.credentials),
             "start_timeout": self.options.start_timeout,
         }

@@ -11,7 +11,7 @@ import dask
 from distributed import Worker
 
 from runner.launcher.channel import Channel
-from runner.launcher.child import first_of, log_to, set_environment, told_to_stop
+from runner.launcher.child import dask_name, first_of, log_to, set_environment, told_to_stop
 
 _SCHEDULER_CLOSES_SECONDS = 0.3
 
@@ -41,7 +41,7 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     channel = await Channel.over(connected)
     async with Worker(
         spec["scheduler"],
-        name=spec["name"],
+        name=dask_name(spec["name"]),
         host=spec["host"],
         nthreads=spec["threads"],
         memory_limit=spec["memory"],
