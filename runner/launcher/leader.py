@@ -125,8 +125,8 @@ class Leader:
     # -- start --------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        await self._take_in(Deadline(self._options.start_timeout))
         deadline = Deadline(self._options.start_timeout)
-        await self._take_in(deadline)
         facts = [self._hub.facts[rank] for rank in sorted(self._hub.channels)]
         duties = assign(facts, self._options)
         self._state.host = self._choose_host()

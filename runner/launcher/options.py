@@ -37,7 +37,7 @@ class LaunchOptions:
     local : bool
         Use this machine only, whatever the batch system gave.
     start_timeout : float
-        Seconds for all ranks and workers to be there.
+        Seconds for all ranks to be there, and as many again for all workers.
     silence_timeout : float
         Seconds without a word after which a rank counts as lost: its machine hangs, or is cut off.
     stop_timeout : float

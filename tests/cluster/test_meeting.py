@@ -6,10 +6,12 @@ import os
 import signal
 import stat
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.cluster.mpi import MpiLauncher
+from tests.cluster.processes import Command
 from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 from tests.cluster.ways import JOBS, Way
 
@@ -154,15 +156,31 @@ def test_a_killed_mpirun_leaves_no_process(launcher: str, environment: dict[str,
         command.wait(timeout=5, gone_within=2.0)
 
 
+def by_hand(way: Way, rank: int, *words: str | Path, size: int = 3) -> Command:
+    """Start one rank as a fan-out script of a site would."""
+    numbers = {"RUNNER_JOB": "fan-out", "RUNNER_RANK": str(rank), "RUNNER_SIZE": str(size)}
+    return Way("local", way.folder, {**way.environment, **numbers}).start(*words, ranks=1)
+
+
+def test_a_late_rank_joins(local: Way) -> None:
+    words = ("--start-timeout", "3s", "--min-workers", "2", JOBS / "outlives.py", "24")
+    with by_hand(local, 0, *words) as first, by_hand(local, 1, *words) as second:
+        end = time.monotonic() + 30
+        while not (local.folder / "done").exists():
+            assert time.monotonic() < end, first.stderr
+            time.sleep(0.02)
+        with by_hand(local, 2, *words) as late:
+            ended = first.wait(timeout=30)
+            assert (second.wait(timeout=5).returncode, late.wait(timeout=5).returncode) == (0, 0)
+    assert ended.returncode == 0, ended.stderr
+    assert "starting without 1 of 3 ranks: 2; they may still join" in ended.stderr
+    assert "arrived late, works now" in ended.stderr
+    local.check_nothing_is_left()
+
+
 def test_a_rank_that_never_comes_is_named(local: Way) -> None:
-    """Two of three ranks are started by hand, as a fan-out script of a site would."""
-    ranks = [
-        Way("local", local.folder, {**local.environment, "RUNNER_JOB": "fan-out", **numbers}).start(
-            "--start-timeout", "8s", JOBS / "ends.py", "success"
-        )
-        for numbers in ({"RUNNER_RANK": str(rank), "RUNNER_SIZE": "3"} for rank in (0, 1))
-    ]
-    with ranks[0] as first, ranks[1] as second:
+    words = ("--start-timeout", "8s", JOBS / "ends.py", "success")
+    with by_hand(local, 0, *words) as first, by_hand(local, 1, *words) as second:
         ended = first.wait(timeout=20)
         assert ended.returncode == 69
         assert "waiting for 1 of 3 ranks: 2" in ended.stderr
