@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from runner.errors import UsageError
+from runner.jobs.commands import run_command
 
 
 @click.command("center")
@@ -45,8 +45,4 @@ def run(args: tuple[str, ...]) -> int:
     RunnerError
         As from opening the scan and finding the axis, and if the arguments are wrong.
     """
-    try:
-        command.main(args=list(args), prog_name="center", standalone_mode=False)
-    except click.UsageError as error:
-        raise UsageError(error.format_message(), "see center --help") from error
-    return 0
+    return run_command(command, args)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runner.errors import UsageError
+from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
 from runner.tomo.settings import AUTO, METHODS, PADDINGS, UNITS, WINDOWS, Settings, load_settings
 from runner.units import format_duration
@@ -74,11 +74,7 @@ def run(args: tuple[str, ...]) -> int:
     RunnerError
         What the user has to mend.
     """
-    try:
-        command.main(args=list(args), prog_name="reconstruct", standalone_mode=False)
-    except click.UsageError as error:
-        raise UsageError(error.format_message(), "see reconstruct --help") from error
-    return 0
+    return run_command(command, args)
 
 
 def _print_plan(scan: Path, settings: Settings) -> None:

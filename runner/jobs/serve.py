@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from runner.errors import UsageError
+from runner.jobs.commands import run_command
 from runner.units import format_duration, parse_duration
 
 _LOOK_SECONDS = 0.5
@@ -33,11 +33,7 @@ def run(args: tuple[str, ...]) -> int:
     UsageError
         If the arguments are wrong.
     """
-    try:
-        command.main(args=list(args), prog_name="serve", standalone_mode=False)
-    except click.UsageError as error:
-        raise UsageError(error.format_message(), "see serve --help") from error
-    return 0
+    return run_command(command, args)
 
 
 def serve(idle: float = math.inf) -> None:

@@ -28,7 +28,7 @@ def check_angles(angles: NDArray[np.float64], *, source: str, units: str) -> Non
     Raises
     ------
     ScanError
-        If one is not finite, or they look like radians that are not declared as such.
+        If one is not finite, there is only one, or they look like radians that are not declared as such.
     """
     broken = np.flatnonzero(~np.isfinite(angles))
     if len(broken):
@@ -37,6 +37,8 @@ def check_angles(angles: NDArray[np.float64], *, source: str, units: str) -> Non
             f" projection {broken[0]}",
             "correct them, or mark those frames invalid (image_key 3)",
         )
+    if len(angles) == 1:
+        raise ScanError(f"{source}: there is one projection only", "a slice needs views from all sides")
     span = float(np.ptp(angles))
     if span < _SUSPECT_SPAN and not units.lower().startswith(("rad", "mrad", "millirad")):
         stated = f"units {units!r}" if units else "no units"

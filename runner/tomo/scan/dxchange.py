@@ -16,8 +16,8 @@ from runner.errors import ScanError
 from runner.tomo.scan.angles import check_angles
 from runner.tomo.scan.hdf5 import attribute, dataset_at, find, text_at
 from runner.tomo.scan.quantities import KILOELECTRONVOLTS, METRES, degrees_per_unit, first_quantity
-from runner.tomo.scan.scan import FrameGroup, Frames, Scan
-from runner.tomo.scan.virtual import check_sources
+from runner.tomo.scan.scan import FrameGroup, Scan
+from runner.tomo.scan.stack import frames_of, stack_at
 
 _INSTRUMENT = "measurement/instrument"
 
@@ -57,13 +57,13 @@ def read_dxchange(
         If no right volume can be made of it.
     """
     group = file[entry]
-    projections = _stack(group, "data")
+    projections = stack_at(group, "data")
     given = _angles(group, len(projections)) if angles is None else angles
     return Scan(
         path=path,
         format="dxchange",
         entry=entry,
-        projections=_frames(projections, np.arange(len(projections))),
+        projections=frames_of(projections, np.arange(len(projections))),
         angles=given,
         flats=_groups_of(group, "data_white", "theta_white", projections, given),
         darks=_groups_of(group, "data_dark", "theta_dark", projections, given),
@@ -76,16 +76,6 @@ def read_dxchange(
         ),
         title=text_at(file, "measurement/sample/name") or text_at(group, "title"),
     )
-
-
-def _stack(group: h5py.Group, name: str) -> h5py.Dataset:
-    frames = dataset_at(group, name)
-    if frames.ndim != 3:
-        raise ScanError(
-            f"{_name(frames)} has shape {frames.shape}, not (frame, row, column)", "it is not a scan"
-        )
-    check_sources(frames)
-    return frames
 
 
 def _angles(group: h5py.Group, count: int) -> NDArray[np.float64]:
@@ -106,7 +96,7 @@ def _groups_of(
 ) -> tuple[FrameGroup, ...]:
     if find(group, name) is None:
         return ()
-    frames = _stack(group, name)
+    frames = stack_at(group, name)
     if frames.shape[1:] != projections.shape[1:]:
         raise ScanError(
             f"{_name(frames)} has frames of {frames.shape[1:]} pixels, but the projections have"
@@ -119,7 +109,7 @@ def _groups_of(
         taken = np.ravel(stored[()]) * degrees_per_unit(stored)
         positions = np.searchsorted(angles, taken).astype(np.float64)
     return tuple(
-        FrameGroup(frames=_frames(frames, np.flatnonzero(positions == position)), position=float(position))
+        FrameGroup(frames=frames_of(frames, np.flatnonzero(positions == position)), position=float(position))
         for position in np.unique(positions)
     )
 
@@ -136,10 +126,6 @@ def _pixel_size(file: h5py.File) -> float | None:
     if stated is None and on_detector is not None and magnification is not None:
         return on_detector / magnification
     return stated
-
-
-def _frames(dataset: h5py.Dataset, indices: NDArray[np.int64]) -> Frames:
-    return Frames(file=Path(dataset.file.filename).resolve(), dataset=dataset.name, indices=indices)
 
 
 def _name(item: h5py.Dataset) -> str:

@@ -16,8 +16,8 @@ from runner.errors import ScanError
 from runner.tomo.scan.angles import check_angles
 from runner.tomo.scan.hdf5 import attribute, dataset_at, find, text_at
 from runner.tomo.scan.quantities import KILOELECTRONVOLTS, METRES, degrees_per_unit, first_quantity
-from runner.tomo.scan.scan import FrameGroup, Frames, Scan
-from runner.tomo.scan.virtual import check_sources
+from runner.tomo.scan.scan import FrameGroup, Scan
+from runner.tomo.scan.stack import frames_of, stack_at
 
 PROJECTION, FLAT, DARK, INVALID, ALIGNMENT = 0, 1, 2, 3, -1
 _KEYS = (PROJECTION, FLAT, DARK, INVALID, ALIGNMENT)
@@ -56,13 +56,7 @@ def read_nxtomo(
     """
     group = file[entry]
     detector = _detector(group)
-    frames = dataset_at(detector, "data")
-    if frames.ndim != 3:
-        raise ScanError(
-            f"{_name(frames)} has shape {frames.shape}, not (frame, row, column)",
-            "it is not a scan; choose another entry",
-        )
-    check_sources(frames)
+    frames = stack_at(detector, "data")
     keys = _image_keys(detector, len(frames))
     chosen = np.flatnonzero(keys == PROJECTION)
     given = _angles(group, frames, chosen) if angles is None else angles
@@ -70,7 +64,7 @@ def read_nxtomo(
         path=path,
         format="nxtomo",
         entry=entry,
-        projections=_frames(frames, chosen),
+        projections=frames_of(frames, chosen),
         angles=given,
         flats=_groups_of(frames, keys, FLAT),
         darks=_groups_of(frames, keys, DARK),
@@ -189,16 +183,12 @@ def _frame_axes(item: h5py.Group) -> list[str]:
     return [name for word in _ANGLE_NAMES for name in first if word in name]
 
 
-def _frames(dataset: h5py.Dataset, indices: NDArray[np.int64]) -> Frames:
-    return Frames(file=Path(dataset.file.filename).resolve(), dataset=dataset.name, indices=indices)
-
-
 def _groups_of(dataset: h5py.Dataset, keys: NDArray[np.int64], key: int) -> tuple[FrameGroup, ...]:
     """Frames of one kind, those between the same two projections together."""
     chosen = np.flatnonzero(keys == key)
     before = np.cumsum(keys == PROJECTION)[chosen]  # projections taken before each frame
     return tuple(
-        FrameGroup(frames=_frames(dataset, chosen[before == position]), position=float(position))
+        FrameGroup(frames=frames_of(dataset, chosen[before == position]), position=float(position))
         for position in np.unique(before)
     )
 

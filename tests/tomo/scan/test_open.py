@@ -123,6 +123,9 @@ def test_given_angles_stand_in_for_those_of_the_file(write_nxtomo, write_dxchang
         ({"keys": (1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)}, ["no darks", "2 flats, 0 darks"]),
         ({"keys": (2, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0)}, ["[7]", "0 projection, 1 flat, 2 dark"]),
         ({"frames": np.zeros((11, 8))}, ["(11, 8)", "(frame, row, column)"]),
+        ({"frames": np.zeros((11, 3, 8), complex)}, ["complex128", "not real numbers"]),
+        ({"frames": np.zeros((11, 3, 8), "S3")}, ["|S3", "not real numbers"]),
+        ({"keys": (2, 1, 0), "angles": (0, 0, 10)}, ["one projection only"]),
     ],
 )
 def test_bad_nxtomo_is_refused(write_nxtomo, arguments, words):
