@@ -25,7 +25,7 @@ def test_ctrl_c_is_an_exit_code_and_no_traceback():
 
 
 def test_wrong_arguments_name_the_help():
-    with pytest.raises(UsageError, match="WHAT.*see work --help"):
+    with pytest.raises(UsageError, match=r"WHAT.*see work --help"):
         run_command(work, ())
 
 
