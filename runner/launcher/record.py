@@ -294,7 +294,7 @@ def _process_ended(record: Record, rank: int, message: Message, at: float) -> Re
     kind, how = message["kind"], describe(message["code"])
     left = _without_process(record, rank, kind)
     if kind == "client":
-        return replace(left, reason=record.reason or f"the job {how}")
+        return replace(left, reason=record.reason or f"job {how}")
     return _with_death(left, rank, kind, at, how)
 
 

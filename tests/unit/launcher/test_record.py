@@ -58,8 +58,8 @@ def test_a_lost_rank() -> None:
 @pytest.mark.parametrize(
     ("events", "reason", "deaths"),
     [
-        ([(0, event("ended", kind="client", code=3, log=[]))], "the job ended with exit code 3", 0),
-        ([(0, event("ended", kind="client", code=137, log=[]))], "the job killed by signal 9 (SIGKILL)", 0),
+        ([(0, event("ended", kind="client", code=3, log=[]))], "job ended with exit code 3", 0),
+        ([(0, event("ended", kind="client", code=137, log=[]))], "job killed by signal 9 (SIGKILL)", 0),
         ([(0, event("ended", kind="scheduler", code=137, log=[]))], "why", 1),
         ([(1, event("signal", number=15)), (0, event("signal", number=15))], "SIGTERM received by rank 1", 0),
         (
