@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from runner.batch.allocation import Allocation
 from runner.launcher.facts import RankFacts
 from runner.launcher.roles import Duty
+from runner.launcher.walltime import Walltime
 from runner.units import format_size
 
 _Row = tuple[str, ...]
@@ -43,6 +44,8 @@ class Election:
         Whether connections are.
     seconds : float
         From our start to now.
+    walltime : Walltime or None
+        When it ends, if it does not end by itself.
     """
 
     version: str
@@ -57,6 +60,7 @@ class Election:
     wants_dashboard: bool
     encrypted: bool
     seconds: float
+    walltime: Walltime | None = None
 
 
 def describe(election: Election) -> str:
@@ -78,6 +82,7 @@ def describe(election: Election) -> str:
         f"  scheduler  {election.scheduler} on {election.interface}, "
         + ("TLS with this job's own certificate" if election.encrypted else "NOT ENCRYPTED (--insecure)"),
         *_dashboard(election),
+        *_end(election.walltime),
         f"  stop       {_how_to_stop(election)}",
     ]
     return "\n".join(lines)
@@ -166,6 +171,13 @@ def _dashboard_address(election: Election) -> str:
     if election.launcher == "none":
         return address
     return f"{address} after: ssh -N -L {port}:127.0.0.1:{port} {election.facts[0].host}"
+
+
+def _end(walltime: Walltime | None) -> list[str]:
+    if walltime is None:
+        return []
+    told = f", the job is told {walltime.drain} s before it is stopped" if walltime.drain else ""
+    return [f"  end        {walltime.reason}{told}"]
 
 
 def _how_to_stop(election: Election) -> str:

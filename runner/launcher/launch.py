@@ -92,6 +92,7 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     place, allocation = find_out(options, environ)
     if options.requeue:
         ask.check_requeue(allocation)
+    _walltime(allocation, options, started)  # an end that is over is seen by every rank, and none waits
     meeting = choose_meeting(place, options)
     program.check()
     check_target(options.summary, "--summary")
@@ -152,21 +153,22 @@ def _lead(rank: _Rank, crew: Crew) -> int:
         options=rank.options,
         one_machine=one_machine,
     )
+    walltime = _walltime(ask.with_end(rank.allocation), rank.options, rank.started)
     with doors:
-        code = asyncio.run(_lead_and_serve(rank, crew, doors, _walltime(rank)))
+        code = asyncio.run(_lead_and_serve(rank, crew, doors, walltime))
     if rank.options.requeue and code == PartialError.exit_code:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SLURM now ends this run of the job
         say("runner", ask.requeue(rank.allocation))
     return code
 
 
-def _walltime(rank: _Rank) -> Walltime | None:
+def _walltime(allocation: Allocation, options: LaunchOptions, started: float) -> Walltime | None:
     """Find out when the job ends."""
     return plan_walltime(
-        ask.with_end(rank.allocation),
-        started_at=time.time() - (time.monotonic() - rank.started),
-        time_limit=rank.options.time_limit,
-        drain=rank.options.drain,
+        allocation,
+        started_at=time.time() - (time.monotonic() - started),
+        time_limit=options.time_limit,
+        drain=options.drain,
     )
 
 
@@ -182,7 +184,7 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         if not rank.options.encrypt:
             say("runner", _INSECURE)
         scheduler_file.write(Invitation(address=cluster.address, credentials=doors.ticket.credentials))
-        found = _election(rank, hub, cluster)
+        found = replace(_election(rank, hub, cluster), walltime=walltime)
         journal.note(Event(0, {"event": "running", **election.reach(found)}))
         if not rank.options.quiet:
             say("runner", election.describe(found))

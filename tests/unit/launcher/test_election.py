@@ -10,6 +10,7 @@ from runner.batch.allocation import Allocation
 from runner.launcher.election import Election, describe
 from runner.launcher.options import LaunchOptions
 from runner.launcher.roles import assign
+from runner.launcher.walltime import Walltime
 from tests.unit.launcher.ranks import GIB, rank
 
 SLURM = Allocation(system="slurm", job_id="9", cancel_command="scancel 9")
@@ -37,6 +38,17 @@ def elected(
         encrypted=True,
         seconds=2.345,
     )
+
+
+@pytest.mark.parametrize(
+    ("drain", "told"),
+    [(60, ", the job is told 60 s before it is stopped"), (0, "")],
+    ids=["told", "not told"],
+)
+def test_the_end_of_the_job(drain: int, told: str) -> None:
+    walltime = Walltime(ends_at=1_780_000_000, drain=drain, reason="SLURM ends job 9 at 12:34:56")
+    lines = describe(replace(elected(), walltime=walltime)).splitlines()
+    assert f"  end        SLURM ends job 9 at 12:34:56{told}" in lines
 
 
 def test_a_job_with_gpus() -> None:
