@@ -10,7 +10,7 @@ from runner.jobs.commands import run_command
 
 
 @click.command("center")
-@click.argument("scan", type=click.Path(path_type=Path))
+@click.argument("scan", type=click.Path(path_type=Path, readable=False))
 @click.option("--entry", help="Group of the file that holds the scan, where there are several.")
 @click.option(
     "--bands", type=click.IntRange(min=1), default=9, show_default=True, help="Bands of rows to look at."

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.tomo.dispatch import Progress
     from runner.tomo.pipeline import Axis, Outcome
 
-_FILE = click.Path(path_type=Path)
+_FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
 
 
 def column_or_auto(text: str) -> float | str:

@@ -24,11 +24,11 @@ def open_file(path: Path) -> h5py.File:
     """
     import hdf5plugin  # noqa: F401  # registers the compression filters that detectors use
 
-    if not path.exists():
-        raise MissingFileError(f"no such file: {path}", "check the path of the scan")
-    if path.is_dir():
-        raise ScanError(f"{path} is a folder, not a file", "give the HDF5 file of the scan")
     try:
+        if not path.exists():
+            raise MissingFileError(f"no such file: {path}", "check the path of the scan")
+        if path.is_dir():
+            raise ScanError(f"{path} is a folder, not a file", "give the HDF5 file of the scan")
         return h5py.File(path, "r", locking=False)
     except PermissionError as error:
         raise ScanError(f"{path} must not be read by this user", "ask its owner for permission") from error

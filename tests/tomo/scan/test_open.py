@@ -1,5 +1,7 @@
 """Real scans of both forms open as they are; every bad one is refused in one line that says why."""
 
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -188,6 +190,14 @@ def test_a_truncated_file_is_refused_with_both_sizes(shared_data, tmp_path, keep
     path.write_bytes(whole[: int(len(whole) * keep)])
     words = ["truncated", f"{int(len(whole) * keep)} of {len(whole)} bytes"] if keep else ["not an HDF5 file"]
     refused(path, ScanError, *words)
+
+
+def test_a_file_in_a_closed_folder_is_refused(tmp_path, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", closed)  # as it does for everyone but root, who runs the tests in CI
+    refused(tmp_path / "scan.nx", ScanError, "scan.nx", "must not be read by this user")
 
 
 def test_a_file_without_a_scan_is_refused(tmp_path):
