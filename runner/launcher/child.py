@@ -21,6 +21,7 @@ def log_to(path: str, screen: str = "") -> None:
     """
     file = Path(path).open("a", buffering=1)  # noqa: SIM115 - open as long as the process lives
     faulthandler.enable(file, all_threads=False)  # the thread that crashed says why; the others say little
+    logging.raiseExceptions = False  # a full disk is no reason to write over the job's output
     handler = logging.StreamHandler(file)
     handler.setFormatter(logging.Formatter(FORMAT))
     # Dask gave its loggers handlers of their own when it was imported

@@ -12,17 +12,19 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from runner.errors import StartError
 from runner.launcher.channel import LONGEST_LINE, Channel, Message
 from runner.launcher.deadline import Deadline
 from runner.launcher.facts import RankFacts
+from runner.launcher.reach import reach
 from runner.launcher.rendezvous.ticket import Ticket
 from runner.launcher.security import control_context
 
 _HELLO_SECONDS = 10.0  # a stranger may hold a connection no longer than this
-_CONNECT_SECONDS = 3.0  # for each address of rank 0
+_CONNECT_SECONDS = 3.0  # for all addresses of rank 0, those after the first with less
 _BACKLOG = 1024
 
 
@@ -172,31 +174,34 @@ async def join(ticket: Ticket, facts: RankFacts, size: int, deadline: Deadline) 
         If rank 0 refuses this rank.
     """
     tls = control_context(ticket.credentials, server=False) if ticket.credentials else None
-    for address, port in ticket.addresses:
-        channel = await _reach(address, port, tls, min(_CONNECT_SECONDS, deadline.left))
-        if channel is None:
-            continue
-        channel.send({"nonce": ticket.nonce, "facts": facts.to_message(), "size": size, "reached": address})
-        try:
-            answer = await asyncio.wait_for(channel.receive(), timeout=min(_HELLO_SECONDS, deadline.left))
-        except TimeoutError:
-            answer = None
-        if answer is not None and answer["op"] == "welcome":
-            return channel
-        await channel.close()
-        if answer is not None:
-            raise StartError(answer["problem"], "start the ranks with srun or mpirun, each once")
+    async with aclosing(reach(ticket.addresses, min(_CONNECT_SECONDS, deadline.left))) as doors:
+        async for address, connected in doors:
+            channel = await _secure(connected, tls, min(_HELLO_SECONDS, deadline.left))
+            if channel is None:
+                continue
+            hello = {"nonce": ticket.nonce, "facts": facts.to_message(), "size": size, "reached": address}
+            channel.send(hello)
+            try:
+                answer = await asyncio.wait_for(channel.receive(), min(_HELLO_SECONDS, deadline.left))
+            except TimeoutError:
+                answer = None
+            if answer is not None and answer["op"] == "welcome":
+                return channel
+            await channel.close()
+            if answer is not None:
+                raise StartError(answer["problem"], "start the ranks with srun or mpirun, each once")
     return None
 
 
-async def _reach(address: str, port: int, tls: ssl.SSLContext | None, seconds: float) -> Channel | None:
+async def _secure(connected: socket.socket, tls: ssl.SSLContext | None, seconds: float) -> Channel | None:
+    opening = asyncio.open_connection(
+        sock=connected, ssl=tls, server_hostname="" if tls else None, limit=LONGEST_LINE
+    )
     try:
-        reader, writer = await asyncio.wait_for(
-            asyncio.open_connection(address, port, ssl=tls, limit=LONGEST_LINE), timeout=seconds
-        )
+        return Channel(*await asyncio.wait_for(opening, timeout=seconds))
     except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+        connected.close()
         return None
-    return Channel(reader, writer)
 
 
 def best_address(ticket: Ticket, reached: Iterable[str]) -> str:

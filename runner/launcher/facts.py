@@ -6,11 +6,12 @@ import os
 import socket
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from runner.batch.allocation import Allocation
 from runner.launcher.place import Place
-from runner.node import gpus, memory
+from runner.node import gpus, memory, open_files, scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,10 @@ class RankFacts:
         Whether that variable was set: then ranks with one device each may call different devices the same.
     cpus_per_rank : int or None
         The cores meant for each rank, where the batch system says so.
+    open_files : int
+        How many files and connections a process of it may have open.
+    notes : tuple of str
+        What people should know about the machine.
     """
 
     rank: int
@@ -45,6 +50,8 @@ class RankFacts:
     gpus: tuple[str, ...] = ()
     gpus_given: bool = False
     cpus_per_rank: int | None = None
+    open_files: int = 1024
+    notes: tuple[str, ...] = ()
 
     def to_message(self) -> dict[str, Any]:
         """Return plain values for the control channel."""
@@ -53,10 +60,12 @@ class RankFacts:
     @classmethod
     def from_message(cls, message: Mapping[str, Any]) -> RankFacts:
         """Rebuild what :meth:`to_message` made."""
-        return cls(**{**message, "cpus": tuple(message["cpus"]), "gpus": tuple(message["gpus"])})
+        return cls(**{**message, **{name: tuple(message[name]) for name in ("cpus", "gpus", "notes")}})
 
 
-def gather_facts(place: Place, allocation: Allocation, environ: Mapping[str, str]) -> RankFacts:
+def gather_facts(
+    place: Place, allocation: Allocation, environ: Mapping[str, str], scratch_folder: Path | None = None
+) -> RankFacts:
     """Look at the machine and the batch system's gifts."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     return RankFacts(
@@ -68,4 +77,6 @@ def gather_facts(place: Place, allocation: Allocation, environ: Mapping[str, str
         gpus=gpus.visible_gpus(environ, gpus.present_gpus()),
         gpus_given="CUDA_VISIBLE_DEVICES" in environ,
         cpus_per_rank=allocation.cpus_per_task,
+        open_files=open_files.limit(),
+        notes=scratch.doubts(environ, scratch_folder),
     )

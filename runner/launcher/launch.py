@@ -46,7 +46,7 @@ from runner.launcher.roles import local_workers
 from runner.launcher.scheduler_file import Invitation, SchedulerFile
 from runner.launcher.speak import say
 from runner.launcher.walltime import Walltime, plan_walltime
-from runner.node import net
+from runner.node import net, open_files
 
 _INSECURE = (
     "WARNING: nothing is encrypted and nobody has to prove who he is (--insecure): "
@@ -99,11 +99,12 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     check_target(options.scheduler_file, "--scheduler-file")
     check_target(options.report, "--report")
     check_report(options.report)
+    open_files.raise_limit()
     crew = Crew(environ)
     try:
         if place.launcher != "none":  # a person may well close the shell that started us in the background
             stop_without_parent()
-        facts = gather_facts(place, allocation, environ)
+        facts = gather_facts(place, allocation, environ, options.scratch)
         rank = _Rank(
             place=place,
             allocation=allocation,
@@ -145,6 +146,7 @@ def find_out(options: LaunchOptions, environ: Mapping[str, str]) -> tuple[Place,
 def _lead(rank: _Rank, crew: Crew) -> int:
     place = rank.place
     one_machine = place.local_size == place.size or len(rank.allocation.hosts) == 1
+    apart = place.local_size not in (None, place.size) or len(rank.allocation.hosts) > 1
     doors = OpenDoors(
         rank.meeting,
         place,
@@ -152,6 +154,7 @@ def _lead(rank: _Rank, crew: Crew) -> int:
         job=name_job(rank.allocation, rank.facts),
         options=rank.options,
         one_machine=one_machine,
+        apart=apart,
     )
     walltime = _walltime(ask.with_end(rank.allocation), rank.options, rank.started)
     with doors:

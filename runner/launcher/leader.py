@@ -14,6 +14,7 @@ from runner.errors import PartialError, RunnerError, StartError
 from runner.launcher.control import Event, Hub
 from runner.launcher.deadline import Deadline
 from runner.launcher.exits import LOST, describe
+from runner.launcher.notes import before_start
 from runner.launcher.options import LaunchOptions
 from runner.launcher.roles import Duty, assign, assign_late
 from runner.launcher.speak import say
@@ -129,6 +130,8 @@ class Leader:
         deadline = Deadline(self._options.start_timeout)
         facts = [self._hub.facts[rank] for rank in sorted(self._hub.channels)]
         duties = assign(facts, self._options)
+        for line in [] if self._options.quiet else before_start(facts, duties):
+            say("runner", line)
         self._state.host = self._choose_host()
         scheduler = await self._start_scheduler(self._state.host, deadline)
         for duty in duties:

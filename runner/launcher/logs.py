@@ -53,6 +53,7 @@ def log_supervisor(folder: Path | None, facts: RankFacts, *, verbose: bool) -> N
     logger = logging.getLogger("runner")
     logger.setLevel(logging.INFO)
     if folder is not None:
+        logging.raiseExceptions = False  # a full disk is no reason to write over the job's output
         handler = logging.FileHandler(log_file(folder, facts, "supervisor"))
         handler.setFormatter(logging.Formatter(FORMAT))
         logger.addHandler(handler)

@@ -25,6 +25,7 @@ from runner.launcher.security import make_credentials
 from runner.launcher.speak import say
 from runner.node import net
 
+_FRESH_SECONDS = 3.0  # for rank 0 to replace a ticket of an earlier start
 _LOOK_SECONDS = 0.05  # between two looks at the rendezvous folder
 
 
@@ -88,6 +89,13 @@ class OpenDoors:
         The same on every rank.
     one_machine : bool
         Whether all ranks are known to be on this machine.
+    apart : bool
+        Whether some are known not to be.
+
+    Raises
+    ------
+    StartError
+        If they are, and this machine has no address for them.
     """
 
     def __init__(
@@ -99,9 +107,12 @@ class OpenDoors:
         job: str,
         options: LaunchOptions,
         one_machine: bool,
+        apart: bool = False,
     ) -> None:
         self._meeting = meeting
         addresses = [] if meeting.how == "alone" else _addresses(options.interface, one_machine=one_machine)
+        if apart and addresses == [net.LOOPBACK]:
+            raise _loopback_only(host, "the other hosts")
         self.listeners: tuple[socket.socket, ...] = control.listen(addresses)
         self.ticket = Ticket(
             addresses=tuple(listener.getsockname()[:2] for listener in self.listeners),
@@ -146,11 +157,16 @@ async def enter(
         If rank 0 does not answer in time, or refuses this rank.
     """
     deadline = Deadline(options.start_timeout)
+    seen, fresh = None, Deadline(_FRESH_SECONDS)
     while not deadline.over:
         found = meeting.file.read() if meeting.file else ticket
         channel = await control.join(found, facts, place.size, deadline) if found else None
         if found and channel:
             return found, channel
+        if found and found != seen:
+            seen, fresh = found, Deadline(_FRESH_SECONDS)
+        if found and fresh.over and found.host != facts.host and _is_loopback_only(found):
+            raise _loopback_only(found.host, facts.host)
         await asyncio.sleep(_LOOK_SECONDS)
     where = f"a ticket in {meeting.file.path}" if meeting.file else "the addresses that MPI brought"
     waited = f"within {options.start_timeout:.0f} s"
@@ -172,6 +188,17 @@ def _addresses(interface: str | None, *, one_machine: bool) -> list[str]:
     found = [entry.address for entry in net.order(net.machine_addresses(), interface)]
     # Loopback last: it serves where all ranks are on one machine without any network, and no other case.
     return found if interface else [*found, net.LOOPBACK]
+
+
+def _is_loopback_only(ticket: Ticket) -> bool:
+    return all(address == net.LOOPBACK for address, _ in ticket.addresses)
+
+
+def _loopback_only(host: str, others: str) -> StartError:
+    return StartError(
+        f"rank 0 @ {host} has no network address but {net.LOOPBACK}, {others} cannot reach it",
+        "see its interfaces (ip address): is one down, or is it a container without the network?",
+    )
 
 
 def _broadcast(place: Place, host: str, options: LaunchOptions, ticket: Ticket | None) -> Ticket:

@@ -18,6 +18,7 @@ from runner.launcher.channel import Channel
 from runner.launcher.child import dask_name, log_to
 from runner.launcher.counting import tell_tasks
 from runner.launcher.report import Report
+from runner.node.net import as_host
 
 _DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
 _DASHBOARD_AFTER_SECONDS = 2.0
@@ -47,7 +48,7 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     channel = await Channel.over(connected)
     drawable = spec["dashboard"] and importlib.util.find_spec("bokeh") is not None
     async with Scheduler(
-        host=spec["host"],
+        host=as_host(spec["host"]),
         port=0,
         protocol="tls" if spec["encrypt"] else "tcp",
         dashboard=False,  # see _draw_dashboard

@@ -12,6 +12,7 @@ from distributed import Worker
 
 from runner.launcher.channel import Channel
 from runner.launcher.child import dask_name, first_of, log_to, set_environment, told_to_stop
+from runner.node.net import as_host
 
 _SCHEDULER_CLOSES_SECONDS = 0.3
 
@@ -42,7 +43,7 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     async with Worker(
         spec["scheduler"],
         name=dask_name(spec["name"]),
-        host=spec["host"],
+        host=as_host(spec["host"]),
         nthreads=spec["threads"],
         memory_limit=spec["memory"],
         resources=spec["resources"],

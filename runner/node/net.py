@@ -58,6 +58,15 @@ def order(addresses: Mapping[str, Sequence[str]], only: str | None = None) -> tu
     return chosen
 
 
+def as_host(address: str) -> str:
+    """Write an address as it stands in a URL, and as Dask wants it.
+
+    >>> as_host("fd00::1"), as_host("10.0.0.1")
+    ('[fd00::1]', '10.0.0.1')
+    """
+    return f"[{address}]" if ":" in address else address
+
+
 def machine_addresses() -> dict[str, list[str]]:
     """Read this machine's IP addresses by interface, for interfaces that are up."""
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}

@@ -3,21 +3,82 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from runner.errors import WriteError
+from runner.units import format_size
 
 # Set by batch systems and sites for one job on one machine; the first that is set wins.
-_VARIABLES = ("RUNNER_SCRATCH", "LOCAL_SCRATCH", "FLUX_JOB_TMPDIR", "_CONDOR_SCRATCH_DIR", "TMPDIR")
+_OURS = "RUNNER_SCRATCH"
+_SITES = ("LOCAL_SCRATCH", "FLUX_JOB_TMPDIR", "_CONDOR_SCRATCH_DIR", "TMPDIR")
+_LAST_RESORT = Path("/tmp")  # noqa: S108 - every machine has it
+
+_LITTLE = 1 << 30  # bytes: a worker that spills soon has more
+_IN_MEMORY = ("tmpfs", "ramfs")
 
 
-def scratch_root(environ: Mapping[str, str], chosen: Path | None = None) -> Path:
-    """Return the folder in which ranks make their scratch folders: `chosen`, the site's, or ``/tmp``."""
+def _can_be_used(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def scratch_root(
+    environ: Mapping[str, str],
+    chosen: Path | None = None,
+    *,
+    usable: Callable[[Path], bool] = _can_be_used,
+) -> Path:
+    """Return the folder in which ranks make their scratch folders: `chosen`, the site's, or ``/tmp``.
+
+    A site's variable may come from another machine, that of the login say, and name a folder that is only
+    there; it is passed over. What a person chose for us is not.
+    """
     if chosen is not None:
         return chosen
-    return next((Path(environ[name]) for name in _VARIABLES if environ.get(name)), Path("/tmp"))  # noqa: S108
+    if environ.get(_OURS):
+        return Path(environ[_OURS])
+    sites = (Path(environ[name]) for name in _SITES if environ.get(name))
+    return next((folder for folder in sites if usable(folder)), _LAST_RESORT)
+
+
+def doubts(environ: Mapping[str, str], chosen: Path | None = None) -> tuple[str, ...]:
+    """Say what is not as one may think of the scratch folder: elsewhere, in memory, or nearly full."""
+    root = scratch_root(environ, chosen)
+    found = []
+    if chosen is None and not environ.get(_OURS):
+        found += [
+            f"{name}={environ[name]} is no folder that can be written, {root} is used for scratch"
+            for name in _SITES
+            if environ.get(name) and not _can_be_used(Path(environ[name]))
+        ]
+    try:
+        kind = file_system(root.resolve(), Path("/proc/self/mounts").read_text().splitlines())
+        free = shutil.disk_usage(root).free
+    except OSError:  # make_scratch tells why
+        return tuple(found)
+    if kind in _IN_MEMORY:
+        found.append(f"scratch folder {root} is in memory ({kind}): what is spilled to it frees none")
+    if free < _LITTLE:
+        found.append(f"scratch folder {root} has only {format_size(free)} left")
+    return tuple(found)
+
+
+def file_system(folder: Path, mounts: Iterable[str]) -> str:
+    r"""Return the kind of the file system that holds a folder.
+
+    >>> file_system(Path("/tmp/me"), ["/dev/sda1 / ext4 rw 0 0", "tmpfs /tmp tmpfs rw 0 0"])
+    'tmpfs'
+    """
+    kind, depth = "", -1
+    for line in mounts:
+        _, where, found, *_ = line.split(" ")
+        # the kernel writes a blank as \040; of two mounts on one folder the later one counts
+        place = Path(where.replace("\\040", " "))
+        if folder.is_relative_to(place) and len(place.parts) >= depth:
+            kind, depth = found, len(place.parts)
+    return kind
 
 
 def make_scratch(root: Path, name: str) -> Path:

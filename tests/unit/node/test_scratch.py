@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.errors import WriteError
-from runner.node.scratch import make_scratch, scratch_root
+from runner.node.scratch import doubts, file_system, make_scratch, scratch_root
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,33 @@ from runner.node.scratch import make_scratch, scratch_root
     ],
 )
 def test_root(environ: dict[str, str], root: str) -> None:
-    assert scratch_root(environ) == Path(root)
+    assert scratch_root(environ, usable=lambda _: True) == Path(root)
     assert scratch_root(environ, Path("/chosen")) == Path("/chosen")
+
+
+def test_a_sites_folder_that_is_not_there_is_passed_over(tmp_path: Path) -> None:
+    environ = {"LOCAL_SCRATCH": "/not/there", "TMPDIR": str(tmp_path)}
+    assert scratch_root(environ) == tmp_path
+    assert doubts(environ)[0] == (
+        f"LOCAL_SCRATCH=/not/there is no folder that can be written, {tmp_path} is used for scratch"
+    )
+    assert scratch_root({"TMPDIR": "/not/there"}) == Path("/tmp")
+    assert scratch_root({**environ, "RUNNER_SCRATCH": "/not/there"}) == Path("/not/there")
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [("/", "ext4"), ("/tmp", "tmpfs"), ("/tmp/a b/c", "xfs"), ("/tmpfs", "ext4"), ("/twice/x", "nfs4")],
+)
+def test_file_system(folder: str, kind: str) -> None:
+    mounts = [
+        "/dev/sda1 / ext4 rw 0 0",
+        "tmpfs /tmp tmpfs rw,size=9m 0 0",
+        "/dev/sdb1 /tmp/a\\040b xfs rw 0 0",
+        "systemd-1 /twice autofs rw 0 0",
+        "server:/x /twice nfs4 rw 0 0",
+    ]
+    assert file_system(Path(folder), mounts) == kind
 
 
 def test_each_folder_is_new_and_private(tmp_path: Path) -> None:
