@@ -93,7 +93,7 @@ async def wait_for(walltime: Walltime) -> None:
 
 
 def _by_system(allocation: Allocation) -> str:
-    clock = datetime.fromtimestamp(allocation.ends_at or 0).astimezone().strftime("%H:%M:%S")
+    clock = datetime.fromtimestamp(allocation.ends_at or 0).strftime("%Y-%m-%d %H:%M:%S")
     if allocation.job_id is None:
         return f"{END_VARIABLE} says {clock}"
     return f"{allocation.system.upper()} ends job {allocation.job_id} at {clock}"

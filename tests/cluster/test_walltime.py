@@ -129,7 +129,9 @@ def test_a_job_is_stopped_before_slurm_does(
     code = submit(slurm, tmp_path, environment, f"{JOBS / 'drains.py'} stay", timeout=90)
     log = (tmp_path / "log").read_text()
     assert code == 75, log
-    assert re.search(r"runner: stopped by the walltime: SLURM ends job \d+ at \d\d:\d\d:\d\d", log)
+    assert re.search(
+        r"runner: stopped by the walltime: SLURM ends job \d+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", log
+    )
     assert "DUE TO TIME LIMIT" not in log
     asked, told, signalled = notes(tmp_path)
     assert told["told"] <= 14

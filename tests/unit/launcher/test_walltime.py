@@ -54,9 +54,9 @@ def test_no_end() -> None:
 @pytest.mark.parametrize(
     ("allocation", "limit", "reason"),
     [
-        (slurm(HOUR), None, r"SLURM ends job 36 at \d\d:\d\d:\d\d"),
+        (slurm(HOUR), None, r"SLURM ends job 36 at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
         (slurm(HOUR), 6.0, "--time-limit 6.0 s"),
-        (Allocation(ends_at=NOW + HOUR), None, r"RUNNER_END says \d\d:\d\d:\d\d"),
+        (Allocation(ends_at=NOW + HOUR), None, r"RUNNER_END says \d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
     ],
 )
 def test_people_are_told_whose_end_it_is(allocation: Allocation, limit: float | None, reason: str) -> None:
