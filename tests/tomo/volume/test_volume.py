@@ -89,6 +89,7 @@ def test_a_viewer_finds_the_pixels_with_axes_and_units(volume, content):
             assert group[name].shape == (length,)
             assert group[name].attrs["units"] == "m"
         np.testing.assert_allclose(group["z"], 2e-6 * np.arange(10, 16))
+        np.testing.assert_allclose(group["y"], 2e-6 * np.array([-2, -1, 0, 1, 2]))
         np.testing.assert_allclose(group["x"], 2e-6 * np.array([-1.5, -0.5, 0.5, 1.5]))
 
 
