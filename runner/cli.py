@@ -16,6 +16,7 @@ import click
 from runner import __version__
 from runner.errors import MissingFileError, RunnerError, UsageError
 from runner.jobs.registry import BUILT_INS
+from runner.launcher.ancestors import read_ancestors
 from runner.launcher.launch import launch
 from runner.launcher.options import RENDEZVOUS, ROLE_POLICIES, LaunchOptions
 from runner.launcher.place import find_place
@@ -213,6 +214,16 @@ class JobCommand(click.Command):
     help="Private file that lets clients elsewhere connect (runner.connect), while the job runs.",
 )
 @click.option(
+    "--scheduler-port", type=click.IntRange(0, 65535), default=0, help="Port of the scheduler. [default: any]"
+)
+@click.option(
+    "--dashboard-port",
+    type=click.IntRange(0, 65535),
+    default=8787,
+    show_default=True,
+    help="Port of the dashboard, on loopback; another one if it is taken.",
+)
+@click.option(
     "--dashboard/--no-dashboard",
     default=True,
     show_default=True,
@@ -310,6 +321,6 @@ def _is_flag(option: click.Parameter) -> bool:
 
 def _rank() -> int:
     try:
-        return find_place(os.environ).rank
+        return find_place(os.environ, ancestors=read_ancestors()).rank
     except RunnerError:
         return 0

@@ -69,6 +69,10 @@ class LaunchOptions:
         A file for Dask's performance report, written when the job ends, however it ends.
     scheduler_file : Path or None
         A file for clients that are not the job: the scheduler's address, and the job's credentials.
+    scheduler_port : int
+        The port of the scheduler; 0 takes any that is free.
+    dashboard_port : int
+        The port of the dashboard; another one if it is taken.
     dashboard : bool
         Serve Dask's dashboard on the scheduler's loopback address.
     encrypt : bool
@@ -101,6 +105,8 @@ class LaunchOptions:
     summary: Path | None = None
     report: Path | None = None
     scheduler_file: Path | None = None
+    scheduler_port: int = 0
+    dashboard_port: int = 8787
     dashboard: bool = True
     encrypt: bool = True
     quiet: bool = False

@@ -18,9 +18,8 @@ from runner.launcher.channel import Channel
 from runner.launcher.child import dask_name, log_to
 from runner.launcher.counting import tell_tasks
 from runner.launcher.report import Report
-from runner.node.net import as_host
+from runner.node.net import LOOPBACK, as_host
 
-_DASHBOARD = "127.0.0.1:8787"  # Dask's own port, or any free one; loopback: only through a tunnel
 _DASHBOARD_AFTER_SECONDS = 2.0
 _WORKERS_LEAVE_SECONDS = 0.5
 
@@ -33,8 +32,9 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     connected : socket
         To the supervisor. Says ``ready`` with the scheduler's address and its dashboard's port.
     spec : dict
-        ``host`` to listen on, ``log`` file and ``screen`` (see ``log_to``), ``dask`` settings, whether to
-        ``encrypt``, ``dashboard``, the job's ``program``, whether a ``report`` is wanted, ``import_folder``
+        ``host`` and ``port`` to listen on, ``dashboard_port`` on loopback, ``log`` file and ``screen`` (see
+        ``log_to``), ``dask`` settings, whether to ``encrypt``, ``dashboard``, the job's ``program``, whether
+        a ``report`` is wanted, ``import_folder``
         (the scheduler unpacks graphs, and with them references to the job's modules).
     """
     log_to(spec["log"], spec["screen"])
@@ -49,10 +49,10 @@ async def _serve(connected: socket.socket, spec: dict[str, Any]) -> None:
     drawable = spec["dashboard"] and importlib.util.find_spec("bokeh") is not None
     async with Scheduler(
         host=as_host(spec["host"]),
-        port=0,
+        port=spec["port"],
         protocol="tls" if spec["encrypt"] else "tcp",
         dashboard=False,  # see _draw_dashboard
-        dashboard_address=_DASHBOARD,
+        dashboard_address=f"{LOOPBACK}:{spec['dashboard_port']}",  # or any free one
     ) as scheduler:
         scheduler.handlers["terminate"] = _note_shutdown_of(scheduler)
         port = scheduler.http_server.port if drawable else None

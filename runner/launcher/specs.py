@@ -65,6 +65,8 @@ class Specs:
             "host": order["host"],
             "encrypt": self.credentials is not None,
             "dashboard": order["dashboard"],
+            "port": self.options.scheduler_port,
+            "dashboard_port": self.options.dashboard_port,
             "import_folder": self.program.import_folder,
             "dask": {**dask_settings(self.credentials), **deaths},
             "program": " ".join(self.program.argv),
