@@ -88,7 +88,7 @@ def test_a_reconstruction_that_has_not_time_enough_keeps_what_it_made(local: Way
     assert not (local.folder / "volume.h5").exists()
     with h5py.File(local.folder / "volume.h5.partial") as file:
         status = file["entry/reconstruction/status"][()]
-    assert 0 < int(match[1]) <= status.sum() < 960
+    assert int(match[1]) <= status.sum() < 960  # on a busy machine nothing may have been made in time
 
 
 def submit(slurm: VirtualSlurm, folder: Path, environment: dict[str, str], words: str, timeout: float) -> int:
