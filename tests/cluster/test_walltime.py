@@ -36,15 +36,14 @@ def test_a_job_that_goes_when_it_is_told(local: Way) -> None:
     assert result.ended_at < end - 1
 
 
-@pytest.mark.parametrize("way", ["local", pytest.param("srun", marks=pytest.mark.slurm)], indirect=True)
-def test_a_job_that_stays_is_stopped_in_order(way: Way) -> None:
-    result = way.run("--time-limit", "7s", JOBS / "drains.py", "stay", ranks=2)
+def test_a_job_that_stays_is_stopped_in_order(local: Way) -> None:
+    result = local.run("--time-limit", "7s", JOBS / "drains.py", "stay", ranks=2)
     assert result.code == 75, result.err
     assert re.findall(r"^runner: .*(?:walltime|received).*", result.err, re.MULTILINE) == [
         "runner: stopped by the walltime: --time-limit 7.0 s"
     ]
     assert "Traceback" not in result.err
-    asked, told, signalled = notes(way.folder)
+    asked, told, signalled = notes(local.folder)
     end = int(asked["end"])
     assert told["told"] <= 2
     assert signalled["signal"] == "SIGTERM"
