@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(filter-out %.md,$(wildcard tests/testbed/*))
 
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test lint docs bench conformance clean
 
 help:
 	@echo 'make demo    reconstruct a simulated scan with two workers, check it, draw it (demo/)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make lint    the checks of the code alone'
 	@echo 'make docs    the documentation (docs/_build/html)'
 	@echo 'make bench   the benchmarks'
+	@echo 'make conformance  the tests of dask-mpi and SLURMRunner, run on us (3 minutes)'
 	@echo 'make clean   remove what these commands made, but for .venv'
 
 demo:
@@ -48,6 +49,10 @@ docs: environment
 bench: environment
 	@tools/mpi.sh
 	$(PYTHON) -m benchmarks.launch
+
+conformance: environment
+	@tools/mpi.sh
+	$(PYTHON) -m tests.conformance.run
 
 clean:
 	rm -rf build dist demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
