@@ -26,6 +26,7 @@ from runner.batch.allocation import Allocation
 from runner.batch.detect import detect
 from runner.errors import PartialError, UsageError
 from runner.launcher import control, election
+from runner.launcher.ancestors import read_ancestors
 from runner.launcher.channel import Channel
 from runner.launcher.control import Event
 from runner.launcher.crew import Crew, adopt_orphans
@@ -37,11 +38,12 @@ from runner.launcher.meeting import Meeting, OpenDoors, choose_meeting, enter, r
 from runner.launcher.member import Member
 from runner.launcher.options import LaunchOptions
 from runner.launcher.parent import stop_without_parent
-from runner.launcher.place import TITLES, Place, find_place
+from runner.launcher.place import TITLES, Place, find_place, started_by
 from runner.launcher.program import Program
 from runner.launcher.record import Record, name_job
 from runner.launcher.rendezvous.ticket import Ticket
 from runner.launcher.report import check_report
+from runner.launcher.rival import refuse_rival, watch_for_rival
 from runner.launcher.roles import local_workers
 from runner.launcher.scheduler_file import Invitation, SchedulerFile
 from runner.launcher.speak import say
@@ -129,10 +131,13 @@ def find_out(options: LaunchOptions, environ: Mapping[str, str]) -> tuple[Place,
     UsageError
         In a batch script that forgot its launcher: waiting for the other ranks would be for ever.
     """
+    ancestors = read_ancestors()
+    if started_by(ancestors) == "none":  # a batch script is in no step: such variables are its submitter's
+        environ = {name: value for name, value in environ.items() if not name.startswith("SLURM_STEP")}
     allocation = detect(environ)
     if options.local:
         return Place(launcher="none", rank=0, size=1, local_size=1), allocation
-    place = find_place(environ, attempt=allocation.attempt, parent=os.getppid())
+    place = find_place(environ, attempt=allocation.attempt, parent=os.getppid(), ancestors=ancestors)
     tasks = allocation.tasks or 1
     if place.launcher == "none" and tasks > 1:
         job = f"{allocation.system.upper()} job {allocation.job_id}"
@@ -147,6 +152,7 @@ def _lead(rank: _Rank, crew: Crew) -> int:
     place = rank.place
     one_machine = place.local_size == place.size or len(rank.allocation.hosts) == 1
     apart = place.local_size not in (None, place.size) or len(rank.allocation.hosts) > 1
+    asyncio.run(refuse_rival(rank.meeting.file, rank.facts, place.size))
     doors = OpenDoors(
         rank.meeting,
         place,
@@ -178,6 +184,7 @@ def _walltime(allocation: Allocation, options: LaunchOptions, started: float) ->
 async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: Walltime | None) -> int:
     hub = control.Hub(doors.ticket)
     await hub.open(doors.listeners)
+    watch = asyncio.create_task(watch_for_rival(rank.meeting.file, rank.facts, hub, doors.ticket))
 
     def choose_host() -> str:
         others = [address for number, address in hub.reached.items() if number != 0]
@@ -217,6 +224,7 @@ async def _lead_and_serve(rank: _Rank, crew: Crew, doors: OpenDoors, walltime: W
         await asyncio.wait([serving], timeout=1.0)
         journal.note(Event(0, {"event": "gone", "code": code}))
     await hub.close()
+    watch.cancel()
     taken_in.cancel()
     return code
 

@@ -235,7 +235,10 @@ class Leader:
     # -- events -------------------------------------------------------------------------------------
 
     async def _next(self) -> None:
-        self._handle(await self._hub.events.get())
+        event = await self._hub.events.get()
+        if event.message["event"] == "displaced":  # by another rank 0, see rival.py
+            raise StartError(event.message["problem"])
+        self._handle(event)
 
     def _handle(self, event: Event) -> None:
         """Take note of one event.

@@ -159,7 +159,7 @@ async def enter(
     deadline = Deadline(options.start_timeout)
     seen, fresh = None, Deadline(_FRESH_SECONDS)
     while not deadline.over:
-        found = meeting.file.read() if meeting.file else ticket
+        found = _read(meeting.file, patient=not fresh.over) if meeting.file else ticket
         channel = await control.join(found, facts, place.size, deadline) if found else None
         if found and channel:
             return found, channel
@@ -188,6 +188,16 @@ def _addresses(interface: str | None, *, one_machine: bool) -> list[str]:
     found = [entry.address for entry in net.order(net.machine_addresses(), interface)]
     # Loopback last: it serves where all ranks are on one machine without any network, and no other case.
     return found if interface else [*found, net.LOOPBACK]
+
+
+def _read(file: TicketFile, *, patient: bool) -> Ticket | None:
+    """Read the ticket; what is not ours to trust may be an old one, which rank 0 is about to replace."""
+    try:
+        return file.read()
+    except StartError:
+        if not patient:
+            raise
+        return None
 
 
 def _is_loopback_only(ticket: Ticket) -> bool:

@@ -8,7 +8,7 @@ where SLURM itself started the process as a step.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.errors import StartError
@@ -68,6 +68,18 @@ LAUNCHERS = (
     Launcher("srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", "", ("SLURM_STEP_ID",)),
 )
 
+# Programs that stand between a launcher and its ranks.
+_DAEMONS = {
+    "prted": "openmpi",
+    "prterun": "openmpi",
+    "orted": "openmpi",
+    "orterun": "openmpi",
+    "hydra_pmi_proxy": "hydra",
+    "hydra_bstrap_proxy": "hydra",
+}
+# Names that several launchers share, and launchers whose ranks their variables tell well enough.
+_AMBIGUOUS = ("mpirun", "mpiexec", "palsd", "flux-shell", "jsmd", "condor_starter")
+
 # What people call them, where the short name says too little.
 TITLES = {
     "runner": "RUNNER_RANK and RUNNER_SIZE",
@@ -102,7 +114,34 @@ class Place:
     shared_name: str | None = None
 
 
-def find_place(environ: Mapping[str, str], *, attempt: str | None = None, parent: int | None = None) -> Place:
+def started_by(ancestors: Sequence[str]) -> str | None:
+    """Return the launcher that started a process, from the programs above it, the nearest first.
+
+    Variables are inherited, by a job that a rank of another job submits for example; parents are not.
+
+    Returns
+    -------
+    str or None
+        ``"openmpi"``, ``"hydra"`` or ``"srun"``; ``"none"`` in a batch script; None if they do not tell.
+    """
+    for line in ancestors:
+        name = line.split(" ", 1)[0].rpartition("/")[2]
+        if name in _DAEMONS:
+            return _DAEMONS[name]
+        if step := re.match(r"slurmstepd: \[[\d_+]+\.(\w+)\]", line):
+            return "srun" if step[1].isdigit() else "none"
+        if name in _AMBIGUOUS:
+            return None
+    return None
+
+
+def find_place(
+    environ: Mapping[str, str],
+    *,
+    attempt: str | None = None,
+    parent: int | None = None,
+    ancestors: Sequence[str] = (),
+) -> Place:
     """Find out which rank this process is.
 
     Parameters
@@ -114,13 +153,18 @@ def find_place(environ: Mapping[str, str], *, attempt: str | None = None, parent
     parent : int, optional
         The parent's process id: where all ranks are on one machine they share the parent, which
         names a launch whose launcher has no better name (MPICH outside of a batch job).
+    ancestors : sequence of str, optional
+        The command lines of the programs above this process (see :func:`started_by`): where they tell
+        the launcher, what other launchers left in the environment is passed over.
 
     Raises
     ------
     StartError
         If the variables contradict each other.
     """
-    launcher = next((known for known in LAUNCHERS if _speaks(known, environ)), None)
+    starter = started_by(ancestors)
+    believed = [known for known in LAUNCHERS if starter is None or known.name in ("runner", starter)]
+    launcher = next((known for known in believed if _speaks(known, environ)), None)
     if launcher is None:
         return Place(launcher="none", rank=0, size=1, local_size=1)
     rank, size = (_number(environ, name) for name in (launcher.rank, launcher.size))

@@ -174,9 +174,14 @@ def test_it_works(local: Way, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a fork that lives on", "background programs", "tasks that hold the interpreter"]
+    ("way", "name"),
+    [
+        pytest.param("mpich", "a fork that lives on", marks=pytest.mark.mpi),
+        pytest.param("srun", "background programs", marks=pytest.mark.slurm),
+        pytest.param("srun", "tasks that hold the interpreter", marks=pytest.mark.slurm),
+    ],
+    indirect=["way"],
 )
-@pytest.mark.parametrize("way", ["mpich", "srun"], indirect=True)
 def test_it_works_under_launchers(way: Way, name: str) -> None:
     script, said = GOOD[name]
     check(way, script, said, ranks=3)

@@ -6,7 +6,7 @@ import pytest
 
 from runner.batch.detect import detect
 from runner.errors import StartError
-from runner.launcher.place import LAUNCHERS, Place, find_place
+from runner.launcher.place import LAUNCHERS, Place, find_place, started_by
 from tests.unit.batch.environments import FOLDER, recorded
 
 ALONE = Place(launcher="none", rank=0, size=1, local_size=1)
@@ -165,3 +165,38 @@ def test_values_that_cannot_be_right_are_named(environ: dict[str, str], message:
 
 def test_srun_is_asked_last() -> None:
     assert LAUNCHERS[-1].name == "srun"
+
+
+@pytest.mark.parametrize(
+    ("ancestors", "launcher"),
+    [
+        ((), None),
+        (("-bash", "sshd: me [priv]"), None),
+        (("slurmstepd: [45.0]",), "srun"),
+        (("bash run.sh", "slurmstepd: [45+1.12]"), "srun"),
+        (("/bin/bash /var/spool/job00045/slurm_script", "slurmstepd: [45.batch]"), "none"),
+        (("-bash", "slurmstepd: [45.interactive]"), "none"),
+        (("prted --prtemca x", "slurmstepd: [45.0]"), "openmpi"),
+        (("/opt/ompi/bin/prterun -n 4 python", "bash job.sh", "slurmstepd: [45.batch]"), "openmpi"),
+        (("/opt/mpich/bin/hydra_pmi_proxy --control-port n1:3", "sshd"), "hydra"),
+        (("/usr/bin/mpiexec -n 4", "slurmstepd: [45.batch]"), None),
+    ],
+)
+def test_the_nearest_launcher_above_started_it(ancestors: tuple[str, ...], launcher: str | None) -> None:
+    assert started_by(ancestors) == launcher
+
+
+def test_inherited_variables_are_passed_over() -> None:
+    """A rank of Open MPI, in a step, submitted this batch script, which starts ranks with srun."""
+    inherited = {
+        "OMPI_COMM_WORLD_RANK": "2",
+        "OMPI_COMM_WORLD_SIZE": "3",
+        "SLURM_PROCID": "1",
+        "SLURM_STEP_NUM_TASKS": "4",
+        "SLURM_STEP_ID": "0",
+    }
+    in_step = find_place(inherited, ancestors=["slurmstepd: [46.0]"])
+    assert (in_step.launcher, in_step.rank, in_step.size) == ("srun", 1, 4)
+    in_script = find_place(inherited, ancestors=["bash", "slurmstepd: [46.batch]"])
+    assert (in_script.launcher, in_script.size) == ("none", 1)
+    assert find_place(inherited).launcher == "openmpi"
