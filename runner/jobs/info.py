@@ -25,10 +25,13 @@ def command() -> None:
     """
     from runner.batch.detect import detect
     from runner.launcher.facts import gather_facts
+    from runner.launcher.ancestors import read_ancestors
     from runner.launcher.place import find_place
 
     allocation = detect(os.environ)
-    place = find_place(os.environ, attempt=allocation.attempt, parent=os.getppid())
+    place = find_place(
+        os.environ, attempt=allocation.attempt, parent=os.getppid(), ancestors=read_ancestors()
+    )
     facts = gather_facts(place, allocation, os.environ)
     if place.rank != 0:
         click.echo(_in_one_line(place, facts))
