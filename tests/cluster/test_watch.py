@@ -111,6 +111,7 @@ def test_summary_and_report_however_it_ends(local: Way, how: str, code: int, rea
     assert (summary["exit_code"], summary["reason"], summary["state"]) == (code, reason, "ended")
     assert set(summary["timings"]) == {"start", "run", "stop"}
     assert summary["ranks"][0]["duties"] == ["scheduler", "client", "worker 0-0", "worker 0-1"]
+    assert (local.folder / "report.html").exists(), result.err
     page = (local.folder / "report.html").read_text()
     assert "Dask Performance Report" in page
     assert "number of tasks: 1 " in page  # all naps are alike, Dask takes one
