@@ -61,21 +61,24 @@ class Way:
         Clean, with what the launcher needs.
     launcher : MpiLauncher or VirtualSlurm or None
         Who starts the ranks.
+    flags : tuple of str
+        Further words for srun or mpirun.
     """
 
     name: str
     folder: Path
     environment: Mapping[str, str]
     launcher: MpiLauncher | VirtualSlurm | None = None
+    flags: tuple[str, ...] = ()
 
     def argv(self, ranks: int, *words: str | Path) -> list[str | Path]:
         """Return the whole command; in local mode there are as many workers as ranks elsewhere."""
         program: list[str | Path] = [sys.executable, "-m", "runner"]
         if isinstance(self.launcher, MpiLauncher):
-            return [*self.launcher.argv(ranks), *program, *words]
+            return [*self.launcher.argv(ranks), *self.flags, *program, *words]
         if isinstance(self.launcher, VirtualSlurm):
             hosts = min(ranks, 4)
-            return ["srun", f"-N{hosts}", f"-n{ranks}", *program, *words]
+            return ["srun", f"-N{hosts}", f"-n{ranks}", *self.flags, *program, *words]
         return [*program, "--workers", str(ranks), *words]
 
     @property
