@@ -24,8 +24,8 @@ def command() -> None:
     Under srun or mpirun rank 0 prints everything, each other rank one line.
     """
     from runner.batch.detect import detect
-    from runner.launcher.facts import gather_facts
     from runner.launcher.ancestors import read_ancestors
+    from runner.launcher.facts import gather_facts
     from runner.launcher.place import find_place
 
     allocation = detect(os.environ)
