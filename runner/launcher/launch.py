@@ -151,7 +151,7 @@ def find_out(options: LaunchOptions, environ: Mapping[str, str]) -> tuple[Place,
 def _lead(rank: _Rank, crew: Crew) -> int:
     place = rank.place
     one_machine = place.local_size == place.size or len(rank.allocation.hosts) == 1
-    apart = place.local_size not in (None, place.size) or len(rank.allocation.hosts) > 1
+    apart = not one_machine and (place.local_size is not None or len(rank.allocation.hosts) > 1)
     asyncio.run(refuse_rival(rank.meeting.file, rank.facts, place.size))
     doors = OpenDoors(
         rank.meeting,
