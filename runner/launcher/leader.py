@@ -256,6 +256,7 @@ class Leader:
                 self._arrived(event.rank)
             case {"event": "worker died"} as death:
                 self._worker_died(event.rank, death)
+                self._check_enough()
             case {"event": "ended", "kind": "client", "code": code}:
                 self._state.client_ended = True
                 raise _EndedError(code)
@@ -290,7 +291,6 @@ class Leader:
             self._state.wanted.pop(plan, None)
         outcome = "started again" if replaced else f"not started again after {self._options.restarts} deaths"
         self._say_about(rank, f"worker {plan}", f"{death['how']}; {outcome}", death["log"])
-        self._check_enough()
 
     def _rank_lost(self, rank: int, how: str) -> None:
         if rank in self._state.down:
@@ -369,6 +369,8 @@ class Leader:
             match event.message:
                 case {"event": "down"}:
                     self._state.down.add(event.rank)
+                case {"event": "worker died"} as death:  # it may be why the job failed
+                    self._worker_died(event.rank, death)
                 case {"event": "ended", "kind": "client"}:
                     self._state.client_ended = True
                 case {"event": "ended"}:
