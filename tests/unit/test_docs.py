@@ -102,7 +102,16 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 COMMANDS = list(commands())
 
 #: Options of other programs that the pages speak of (the benchmarks' too), and one of a user's job.
-FOREIGN = {"--allow-run-as-root", "--oversubscribe", "--gpus-per-task", "--constraint", "--fast", "--repeat"}
+FOREIGN = {
+    "--allow-run-as-root",
+    "--constraint",
+    "--fast",
+    "--gpus-per-task",
+    "--kill-on-bad-exit",
+    "--no-kill",
+    "--oversubscribe",
+    "--repeat",
+}
 
 
 def test_every_option_in_the_documentation_is_one_of_ours() -> None:
