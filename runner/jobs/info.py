@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from runner.batch.allocation import Allocation
+from runner.batch.hostlist import fold
 from runner.launcher.facts import RankFacts
 from runner.launcher.place import TITLES, Place
 
@@ -84,7 +85,7 @@ def _allocation(allocation: Allocation) -> dict[str, str]:
         "system": allocation.system,
         "job": allocation.job_id,
         "ranks": allocation.tasks,
-        "hosts": " ".join(allocation.hosts) or None,
+        "hosts": fold(allocation.hosts) or None,
         "cores per rank": allocation.cpus_per_task,
         "memory per host": size(allocation.memory_per_node),
         "ends": None if ends is None else ends.isoformat(timespec="seconds"),

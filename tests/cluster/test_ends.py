@@ -51,3 +51,8 @@ def test_a_killed_worker_is_replaced_and_its_task_runs_again(way: Way) -> None:
         r"rank \d+ @ \S+ worker \S+: killed by signal 9 \(SIGKILL\)(, with .*)?; started again", result.err
     )
     assert "Traceback" not in result.err
+
+
+def test_a_warning_of_the_walltime_kills_no_job(local: Way) -> None:
+    result = local.run(JOBS / "ends.py", "SIGUSR1")
+    assert result.code == 0, result.err

@@ -29,6 +29,24 @@ def wait_for_progress(way: Way, command: Command) -> None:
         time.sleep(0.02)
 
 
+def pid_of(rank: int, host: str, command: Command) -> str:
+    """Read a rank's process, in the numbering of its host, from the election's table."""
+    row = re.search(rf"^ +{rank} +{host} +(\d+) ", command.stderr, re.MULTILINE)
+    assert row is not None, command.stderr
+    return row[1]
+
+
+def test_a_killed_rank_costs_its_workers_only(four_hosts: Way, slurm: VirtualSlurm) -> None:
+    with four_hosts.start(JOBS / "outlives.py", "24", ranks=4) as command:
+        wait_for_progress(four_hosts, command)
+        slurm.run(["kill", "-KILL", pid_of(3, "node4", command)], host="node4", timeout=10)
+        finished = command.wait(timeout=60)
+    assert "all done" in finished.stdout
+    assert "rank 3 @ node4: lost: its connection ended" in finished.stderr
+    assert finished.returncode == 137  # srun's own: one of its tasks was killed
+    assert "Traceback" not in finished.stderr
+
+
 @pytest.mark.parametrize("hurt", ["kill_host", "freeze_host", "cut_host"])
 def test_a_lost_host_costs_its_workers_only(four_hosts: Way, slurm: VirtualSlurm, hurt: str) -> None:
     options = ("--silence-timeout", "3s", JOBS / "outlives.py", "40")

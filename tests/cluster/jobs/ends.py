@@ -24,6 +24,8 @@ how = sys.argv[1]
 if how == "busy":  # tasks still run when the job is over
     running = client.map(nap, [60.0] * 6, pure=False)
     time.sleep(0.5)
+if how == "SIGUSR1":  # as some sites warn of the walltime
+    os.kill(os.getpid(), signal.SIGUSR1)
 last_statement()
 if how == "raise":
     raise ValueError("this is the job's own error")
