@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import Client
+from distributed import Client, wait
 
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.center import AxisEstimate, find_center
@@ -31,6 +31,8 @@ from runner.tomo.volume.hdf5 import (
 from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.slab import Target, clear_slab
+
+_AXIS_SECONDS = 900  # a few rows of all projections, read and registered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +203,19 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
         If the one that was given lies outside of the detector.
     ScanError
         If it cannot be found.
+    LostError
+        If no worker answers.
     """
     if settings.center == AUTO:
-        found = client.submit(find_center, scan, pure=False).result()
+        future = client.submit(find_center, scan, pure=False)
+        try:
+            wait(future, timeout=_AXIS_SECONDS)
+        except TimeoutError as error:
+            raise LostError(
+                f"no worker found the rotation axis within {_AXIS_SECONDS} s",
+                "see the workers' logs, or give the axis with --center",
+            ) from error
+        found = future.result()
         return Axis(position=found.position, origin=found.method, evidence=found)
     position = float(settings.center)
     if position > scan.columns - 1:

@@ -15,7 +15,7 @@ from runner.tomo import pipeline
 from runner.tomo.chunk import Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure
 from runner.tomo.phantom import voxelise
-from runner.tomo.pipeline import plan_for, reconstruct, row_ranges, unit_scale
+from runner.tomo.pipeline import find_axis, plan_for, reconstruct, row_ranges, unit_scale
 from runner.tomo.plan import Chunk, Resources, cut
 from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
@@ -355,3 +355,12 @@ def check_against_nabu(scan, nabu, center, rows, radius, folder, client):
 
 def nrmse(image, reference, where):
     return np.linalg.norm((image - reference)[where]) / np.linalg.norm(reference[where])
+
+
+def test_an_axis_that_no_worker_finds_is_not_waited_for_for_ever(small_scan, monkeypatch):
+    monkeypatch.setattr(pipeline, "_AXIS_SECONDS", 0.5)
+    with (
+        local_client(0) as nobody,
+        pytest.raises(LostError, match=r"no worker found the rotation axis within 0\.5 s; .* --center"),
+    ):
+        find_axis(open_scan(small_scan), Settings(), nobody)
