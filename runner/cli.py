@@ -17,6 +17,7 @@ from runner import __version__
 from runner.errors import MissingFileError, RunnerError, UsageError
 from runner.jobs.registry import BUILT_INS
 from runner.launcher.ancestors import read_ancestors
+from runner.launcher.exits import leave
 from runner.launcher.launch import launch
 from runner.launcher.options import RENDEZVOUS, ROLE_POLICIES, LaunchOptions
 from runner.launcher.place import find_place
@@ -252,7 +253,7 @@ def runner(
             sys.exit(_run_built_in(ctx, job[0], job[1:], launch_options))
         if program.kind == "stdin" and launch_options.roles == "auto":
             launch_options = replace(launch_options, roles="shared")  # mpirun gives its input to rank 0 alone
-        sys.exit(launch(program, launch_options, os.environ))
+        leave(launch(program, launch_options, os.environ))
     except RunnerError as error:
         # What is wrong with the command line is wrong on every rank, and said once.
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
@@ -293,7 +294,7 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
     if built_in.on_cluster:
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
-        return launch(program, options, os.environ)
+        leave(launch(program, options, os.environ))
     with inner:
         return int(command.invoke(inner) or 0)
 

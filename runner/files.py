@@ -6,6 +6,8 @@ import os
 import secrets
 from pathlib import Path
 
+from runner.errors import UsageError
+
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write a file so that a reader on any host sees all of it or none of it.
@@ -37,3 +39,16 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_target(path: Path | None, option: str) -> None:
+    """Refuse a file to be written at the end whose folder is not there, before the job begins.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written.
+    """
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        problem = f"{option} {path}: " + ("is a folder" if path.is_dir() else f"no folder {path.parent}")
+        raise UsageError(problem, "name a file in a folder that exists")

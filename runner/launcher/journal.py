@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Self
 
 from runner import files
-from runner.errors import UsageError
 from runner.launcher.control import Event
 from runner.launcher.facts import RankFacts
 from runner.launcher.record import Record, after, from_json, to_json
@@ -47,19 +46,6 @@ def read_records(folder: Path) -> list[Record]:
         except (OSError, ValueError):  # removed as one too many, or of another version
             continue
     return sorted(records, key=lambda record: record.started)
-
-
-def check_target(path: Path | None, option: str) -> None:
-    """Refuse a file to be written at the end whose folder is not there, before the job begins.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be written.
-    """
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        problem = f"{option} {path}: " + ("is a folder" if path.is_dir() else f"no folder {path.parent}")
-        raise UsageError(problem, "name a file in a folder that exists")
 
 
 class Journal:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from runner.errors import UsageError
+from runner.files import check_target
 from runner.launcher import journal
 from runner.launcher.control import Event
-from runner.launcher.journal import FOLDER_VARIABLE, Journal, check_target, default_folder, read_records
+from runner.launcher.journal import FOLDER_VARIABLE, Journal, default_folder, read_records
 from runner.launcher.record import Record, to_json
 from tests.unit.launcher.ranks import rank
 from tests.unit.launcher.records import NEW
