@@ -21,6 +21,7 @@ from runner.launcher.channel import Channel
 from runner.launcher.deadline import Deadline
 from runner.launcher.exits import LOST, exit_code
 from runner.launcher.nursery import MESSAGE_SIZE, fork_nursery
+from runner.node.processes import children, descendants
 
 # A child that loads MPI itself must not take over the rank's own connection to the launcher.
 _LAUNCHER_PREFIXES = (
@@ -149,7 +150,7 @@ class Crew:
     def _left_behind(self) -> list[str]:
         """Return those that became our own children because their parents ended."""
         left = []
-        for process in psutil.Process().children():
+        for process in children(os.getpid()):
             with suppress(psutil.Error):
                 if process.pid != self._nursery and process.status() != psutil.STATUS_ZOMBIE:
                     left.append(f"{' '.join(process.cmdline())[:_COMMAND_LENGTH]} (pid {process.pid})")
@@ -162,7 +163,7 @@ class Crew:
             self._socket.close()
         deadline = Deadline(2.0)
         # Killed processes leave their own children to us (see adopt_orphans): look again until none is left.
-        while (left := psutil.Process().children(recursive=True)) and not deadline.over:
+        while (left := descendants(os.getpid())) and not deadline.over:
             for process in left:
                 with suppress(psutil.NoSuchProcess):
                     process.send_signal(signal.SIGKILL)

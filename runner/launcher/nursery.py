@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import select
@@ -29,6 +30,14 @@ MESSAGE_SIZE = 1 << 17
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _M_TRIM_THRESHOLD = -1
+
+#: What Dask's worker and client import when they start.
+_IMPORTED_LATE = (
+    "distributed.http.health",
+    "distributed.http.statics",
+    "distributed.http.worker.prometheus",
+    "tornado.platform.asyncio",
+)
 
 
 def die_with_parent(parent: int) -> None:
@@ -54,9 +63,10 @@ def _warm_up() -> None:
     gc.disable()  # as in runner.__main__
     with _fast_yaml():
         from runner.launcher import client, scheduler, worker  # noqa: F401 - imported for the forks
-    import distributed.http.worker.prometheus  # noqa: F401 - by the first worker otherwise
     from distributed.versions import get_versions
 
+    for module in _IMPORTED_LATE:
+        importlib.import_module(module)
     get_versions()
     gc.freeze()
     gc.enable()

@@ -1,0 +1,38 @@
+"""Children and theirs, of real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+
+from runner.node.processes import children, descendants
+
+
+def _within_seconds(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_children_and_grandchildren_are_found() -> None:
+    with subprocess.Popen(["bash", "-c", "sleep 30 & sleep 31 & wait"]) as shell:
+        try:
+            assert _within_seconds(lambda: len(descendants(shell.pid)) == 2)
+            assert shell.pid in [process.pid for process in children(os.getpid())]
+            below = {process.pid for process in descendants(os.getpid())}
+            assert {shell.pid, *(process.pid for process in children(shell.pid))} <= below
+        finally:
+            for process in descendants(shell.pid):
+                process.kill()
+            shell.wait(5)
+
+
+def test_a_process_that_is_gone_has_none() -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait(5)
+    assert descendants(gone.pid) == []
