@@ -35,19 +35,28 @@ OURS = [PYTHON, "-m", "runner", "--quiet"]
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to get a cluster, and the command that does."""
+    """A way to get a cluster, and the command that does; ``one_rank``: all workers on a single rank."""
 
     name: str
     launcher: str
     words: tuple[str, ...]
+    one_rank: bool = False
+
+    def command(self, ranks: int) -> list[str]:
+        """Return the words that start one rank, and as many workers as the others have on all ranks."""
+        if not self.one_rank:
+            return list(self.words)
+        return [*self.words[:-1], "--workers", str(ranks - 2), self.words[-1]]
 
 
 CONTENDERS = (
     Contender("runner", "srun", (*OURS, str(JOBS / "with_runner.py"))),
+    Contender("runner, 1 rank", "srun", (*OURS, str(JOBS / "with_runner.py")), one_rank=True),
     Contender("SLURMRunner", "srun", (PYTHON, str(JOBS / "with_slurm_runner.py"))),
     Contender("runner", "mpich", (*OURS, str(JOBS / "with_runner.py"))),
     Contender("dask-mpi", "mpich", (PYTHON, str(JOBS / "with_dask_mpi.py"))),
     Contender("runner", "openmpi", (*OURS, str(JOBS / "with_runner.py"))),
+    Contender("runner, 1 rank", "openmpi", (*OURS, str(JOBS / "with_runner.py")), one_rank=True),
     Contender("dask-mpi", "openmpi", (PYTHON, str(JOBS / "with_dask_mpi.py"))),
 )
 
@@ -65,12 +74,14 @@ def measure(
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
+    words = contender.command(ranks)
+    count, hosts = (1, 1) if contender.one_rank else (ranks, 4)
     started = time.time()
     if contender.launcher == "srun":
-        command = slurm.start(["srun", "-N4", f"-n{ranks}", *contender.words], env=environment, cwd=folder)
+        command = slurm.start(["srun", f"-N{hosts}", f"-n{count}", *words], env=environment, cwd=folder)
     else:
         mpi = MpiLauncher(contender.launcher)
-        command = Command([*mpi.argv(ranks), *contender.words], env=environment | mpi.environment, cwd=folder)
+        command = Command([*mpi.argv(count), *words], env=environment | mpi.environment, cwd=folder)
     with command:
         finished = command.wait(timeout=120, gone_within=30)
         ended = time.time()

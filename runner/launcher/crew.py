@@ -13,6 +13,7 @@ import signal
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -36,6 +37,7 @@ _LAUNCHER_PREFIXES = (
     "SLURM_PMIX",
 )
 _COMMAND_LENGTH = 60
+_UNTIL_TAKEN = 0.005  # seconds
 # Parallel tasks share the cores already: numerical libraries that start a thread per core in each of them
 # slow everything down. And memory that a task freed goes back to the system, as Dask's own nanny sets it.
 _PRESET = {
@@ -118,6 +120,11 @@ class Crew:
         self._lost = lost
         asyncio.get_running_loop().add_reader(self._socket, self._hear)
 
+    async def bequeath(self, path: Path, *, holding: str = "") -> None:
+        """Have a file or folder removed should this process be killed (see ``nursery.Bequest``)."""
+        order = {"bequest": {"path": str(path.absolute()), "holding": holding}}
+        await self._send(json.dumps(order).encode())
+
     async def start(self, kind: str, name: str, spec: Mapping[str, Any]) -> Child:
         """Start a process with a channel to it."""
         ours, theirs = socket.socketpair()
@@ -126,9 +133,21 @@ class Crew:
         # what it forked may outlive it, and hold its end of the channel open
         child.ended.add_done_callback(lambda _: child.channel.abort())
         order = json.dumps({"kind": kind, "name": name, "spec": spec}).encode()
-        with theirs, suppress(OSError):  # a dead parent is reported by _hear
-            socket.send_fds(self._socket, [order], [theirs.fileno()])
+        with theirs:
+            await self._send(order, theirs.fileno())
         return child
+
+    async def _send(self, order: bytes, *descriptors: int) -> None:
+        """Give an order to the warm parent, which takes some time over each of many."""
+        while True:
+            try:
+                socket.send_fds(self._socket, [order], descriptors)
+            except BlockingIOError:
+                await asyncio.sleep(_UNTIL_TAKEN)
+            except OSError:  # a dead parent is reported by _hear
+                return
+            else:
+                return
 
     async def stop(self, seconds: float) -> list[str]:
         """End all processes of the rank: in good order within `seconds`, then by force.

@@ -83,15 +83,19 @@ async def _lead_and_serve(rank: Rank, crew: Crew, doors: OpenDoors, walltime: Wa
         others = [address for number, address in hub.reached.items() if number != 0]
         return control.best_address(doors.ticket, others) if others else net.LOOPBACK
 
-    def announce(cluster: Cluster) -> None:
+    async def announce(cluster: Cluster) -> None:
         if not rank.options.encrypt:
             say("runner", _INSECURE)
         scheduler_file.write(Invitation(address=cluster.address, credentials=doors.ticket.credentials))
+        if rank.options.scheduler_file is not None:
+            await crew.bequeath(rank.options.scheduler_file, holding=cluster.address)
         found = replace(_election(rank, hub, cluster), walltime=walltime)
         journal.note(Event(0, {"event": "running", **election.reach(found)}))
         if not rank.options.quiet:
             say("runner", election.describe(found))
 
+    if rank.meeting.file is not None:
+        await crew.bequeath(rank.meeting.file.path, holding=doors.ticket.nonce)
     journal = Journal(
         _first_record(rank, doors.ticket.job, walltime),
         hub.facts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ class Leader:
         The same on every rank.
     choose_host : callable
         Returns the address for the scheduler to listen on, once the ranks are there.
-    announce : callable
+    announce : coroutine function
         Called with the cluster just before the job starts.
     walltime : Walltime or None
         When the job ends, if it does not end by itself.
@@ -93,7 +93,7 @@ class Leader:
         hub: Hub,
         options: LaunchOptions,
         choose_host: Callable[[], str],
-        announce: Callable[[Cluster], None],
+        announce: Callable[[Cluster], Awaitable[None]],
         walltime: Walltime | None = None,
         observe: Callable[[Event], None] = lambda _event: None,
     ) -> None:
@@ -137,7 +137,8 @@ class Leader:
         for duty in duties:
             self._give(duty, scheduler["address"])
         await self._wait_for_workers(deadline)
-        self._announce(Cluster(duties=duties, address=scheduler["address"], dashboard=scheduler["dashboard"]))
+        found = Cluster(duties=duties, address=scheduler["address"], dashboard=scheduler["dashboard"])
+        await self._announce(found)
         self._hub.broadcast({"op": "run"})
         while True:
             await self._next()
@@ -289,7 +290,8 @@ class Leader:
         self._state.serving.pop(plan, None)
         if not replaced:
             self._state.wanted.pop(plan, None)
-        outcome = "started again" if replaced else f"not started again after {self._options.restarts} deaths"
+        again = f"not started again after {self._options.restarts} deaths"
+        outcome = "the job was over" if death["stopping"] else "started again" if replaced else again
         self._say_about(rank, f"worker {plan}", f"{death['how']}; {outcome}", death["log"])
 
     def _rank_lost(self, rank: int, how: str) -> None:

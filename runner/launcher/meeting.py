@@ -24,6 +24,7 @@ from runner.launcher.rendezvous.ticket import Ticket, new_nonce
 from runner.launcher.security import make_credentials
 from runner.launcher.speak import say
 from runner.node import net
+from runner.node.processes import this_process
 
 _FRESH_SECONDS = 3.0  # for rank 0 to replace a ticket of an earlier start
 _LOOK_SECONDS = 0.05  # between two looks at the rendezvous folder
@@ -121,6 +122,7 @@ class OpenDoors:
             size=place.size,
             job=job,
             credentials=make_credentials() if options.encrypt else None,
+            owner=this_process(),
         )
         if meeting.file is not None:
             meeting.file.publish(self.ticket)

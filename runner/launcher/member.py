@@ -25,9 +25,9 @@ from runner.launcher.roles import Duty, WorkerPlan
 from runner.launcher.security import Credentials
 from runner.launcher.speak import say
 from runner.launcher.specs import Specs
-from runner.node.scratch import make_scratch, scratch_root
+from runner.node.scratch import make_scratch, scratch_root, sweep_scratch
 
-_GOODBYE_SECONDS = 5.0
+_LAST_NEWS_SECONDS = 0.1
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,7 +71,9 @@ class Member:
         self._crew = crew
         self._channel = channel
         self._options = options
-        self._scratch = make_scratch(scratch_root(environ, options.scratch), f"{facts.rank}")
+        self._scratch_root = scratch_root(environ, options.scratch)
+        sweep_scratch(self._scratch_root)
+        self._scratch = make_scratch(self._scratch_root, f"{facts.rank}")
         self._specs = Specs(
             facts=facts,
             program=program,
@@ -84,6 +86,7 @@ class Member:
         self._scheduler: Child | None = None
         self._client: Child | None = None
         self._watchers: set[asyncio.Task[None]] = set()
+        self._keepers: set[asyncio.Task[None]] = set()
         self._restarts_left = options.restarts
         self._stopping = False
 
@@ -98,11 +101,13 @@ class Member:
         lost = {"event": "lost", "how": "the parent of its processes ended"}
         self._crew.watch(lost=lambda: self._channel.send(lost))
         self._watch(self._say_alive())
+        await self._crew.bequeath(self._scratch)
         try:
             return await self._obey_until_goodbye()
         finally:
             await self._crew.kill()
             shutil.rmtree(self._scratch, ignore_errors=True)
+            sweep_scratch(self._scratch_root)
 
     async def _obey_until_goodbye(self) -> int:
         limit = self._options.silence_timeout
@@ -151,6 +156,8 @@ class Member:
         left = await self._crew.stop(self._options.stop_timeout)
         if left and self._client is not None:
             say("runner", f"the job left processes behind, which end with it: {_first(left)}")
+        if self._keepers:  # a death that we hear of now may be why the job ended
+            await asyncio.wait(self._keepers, timeout=_LAST_NEWS_SECONDS)
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._channel.send({"event": "down"})
 
@@ -164,12 +171,15 @@ class Member:
         own = host or self._channel.local_address
         spec = self._specs.worker(plan, name=name, scheduler=scheduler, host=own)
         child = await self._crew.start("worker", f"worker-{name}", spec)
-        self._watch(self._keep_alive(child, plan, scheduler, host, again))
+        keeper = self._watch(self._keep_alive(child, plan, scheduler, host, again))
+        self._keepers.add(keeper)
+        keeper.add_done_callback(self._keepers.discard)
 
-    def _watch(self, watcher: Any) -> None:
+    def _watch(self, watcher: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(watcher)
         self._watchers.add(task)
         task.add_done_callback(self._watchers.discard)
+        return task
 
     async def _report(self, child: Child, **more: Any) -> int:
         """Tell rank 0 when a process is ready and how it ends."""
@@ -191,15 +201,16 @@ class Member:
         memory = MemoryWatch(child, plan.memory)
         self._watch(memory.watch())
         code = await self._report(child, plan=plan.name)
-        if self._stopping:
+        if self._stopping and code <= 128:
             return
-        replaced = self._restarts_left > 0
+        replaced = self._restarts_left > 0 and not self._stopping
         self._channel.send(
             {
                 "event": "worker died",
                 "plan": plan.name,
                 "how": memory.describe(code),
                 "replaced": replaced,
+                "stopping": self._stopping,
                 "log": last_words(self._specs.log_file(child.name)),
             }
         )

@@ -6,7 +6,8 @@ a thread, touches no GPU and no MPI, so that its forks are sound.
 
 It is forked off the supervisor (see ``crew``), with which it shares a socket that keeps messages
 whole: ``{"kind", "name", "spec"}`` and one end of the child's own channel come in, ``{"name", "pid"}``
-and ``{"name", "status"}`` go out. When the supervisor is gone it ends, and its children with it.
+and ``{"name", "status"}`` go out. ``{"bequest"}`` names what is to be removed should the supervisor be
+killed. When that is gone the warm parent ends, and its children with it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -24,6 +26,8 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 MESSAGE_SIZE = 1 << 17
@@ -46,6 +50,11 @@ def die_with_parent(parent: int) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it ended before we asked
         os._exit(1)
+
+
+def outlive_parent() -> None:
+    """Take back what `die_with_parent` asked for."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
 def _nothing(_number: int, _frame: object) -> None:
@@ -93,6 +102,31 @@ def _run_child(kind: str, name: str, channel: socket.socket, spec: dict[str, Any
     return body(channel, spec)
 
 
+@dataclass(frozen=True, slots=True)
+class Bequest:
+    """A file or folder that is not to outlive its supervisor.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    holding : str
+        A file is only removed if it holds this: another job may have put its own there.
+    """
+
+    path: str
+    holding: str = ""
+
+    def remove(self) -> None:
+        """Remove it, if it is there."""
+        path = Path(self.path)
+        with suppress(OSError):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif self.holding.encode() in path.read_bytes():
+                path.unlink()
+
+
 class Nursery:
     """The loop of the warm parent.
 
@@ -105,6 +139,7 @@ class Nursery:
     def __init__(self, supervisor: socket.socket) -> None:
         self._supervisor = supervisor
         self._names: dict[int, str] = {}
+        self._bequests: list[Bequest] = []
         self._wake, wake_up = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_up, False)
@@ -112,7 +147,7 @@ class Nursery:
         signal.signal(signal.SIGCHLD, _nothing)
 
     def serve(self) -> None:
-        """Start children and report their ends until the supervisor is gone."""
+        """Start children and report their ends until the supervisor is gone, then clear up after it."""
         supervisor = self._supervisor.fileno()
         while True:
             ready, _, _ = select.select([supervisor, self._wake], [], [])
@@ -123,8 +158,21 @@ class Nursery:
             if supervisor in ready:
                 content, descriptors, _, _ = socket.recv_fds(self._supervisor, MESSAGE_SIZE, 1)
                 if not content:
+                    self._clear_up()
                     return
-                self._start(json.loads(content), descriptors[0])
+                order = json.loads(content)
+                if "bequest" in order:
+                    self._bequests.append(Bequest(**order["bequest"]))
+                else:
+                    self._start(order, descriptors[0])
+
+    def _clear_up(self) -> None:
+        for child in self._names:
+            os.kill(child, signal.SIGKILL)
+        for child in self._names:
+            os.waitpid(child, 0)
+        for bequest in self._bequests:
+            bequest.remove()
 
     def _start(self, order: dict[str, Any], descriptor: int) -> None:
         sys.stdout.flush()
@@ -188,6 +236,7 @@ def fork_nursery(to_supervisor: socket.socket, environment: Mapping[str, str]) -
             _close_all_but(to_supervisor.fileno())
             _take_environment(environment)
             _warm_up()
+            outlive_parent()  # long enough to clear up after it: its end is seen by the socket
             Nursery(to_supervisor).serve()
             code = 0
         except BaseException:  # noqa: BLE001 - nothing may climb into the supervisor's code

@@ -1,11 +1,28 @@
-"""Which processes descend from one, asked of the kernel without a walk through all that the machine runs."""
+"""Processes: which descend from one, and whether the one that left something behind still lives."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
+
+
+def this_process() -> str:
+    """Return a name for this process that no other has, of any machine, before or after: for file names."""
+    return f"{_machine()}-{os.getpid()}-{_started(os.getpid())}"
+
+
+def has_ended(process: str) -> bool:
+    """Tell whether a process named by `this_process` is known to have ended.
+
+    Of another machine's nothing is known, nor of one in another container.
+    """
+    machine, _, rest = process.partition("-")
+    pid, _, started = rest.partition("-")
+    return machine == _machine() and pid.isdecimal() and _started(int(pid)) != started
 
 
 def children(pid: int) -> list[psutil.Process]:
@@ -38,3 +55,18 @@ def _numbers(threads: Path) -> list[int]:
         for thread in threads.iterdir():
             numbers += map(int, (thread / "children").read_text().split())
     return numbers
+
+
+def _machine() -> str:
+    """Return eight digits for this machine and, in a container, for its own numbering of processes."""
+    numbering = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - it names no file
+    return hashlib.sha256(f"{os.uname().nodename} {numbering}".encode()).hexdigest()[:8]
+
+
+def _started(pid: int) -> str:
+    """Return when a process started, in the kernel's own count; empty if there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return fields[19]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from runner.errors import WriteError
+from runner.node.processes import has_ended, this_process
 from runner.units import format_size
 
 # Set by batch systems and sites for one job on one machine; the first that is set wins.
@@ -16,6 +19,7 @@ _OURS = "RUNNER_SCRATCH"
 _SITES = ("LOCAL_SCRATCH", "FLUX_JOB_TMPDIR", "_CONDOR_SCRATCH_DIR", "TMPDIR")
 _LAST_RESORT = Path("/tmp")  # noqa: S108 - every machine has it
 
+_OWNED = re.compile(r"runner-\d+-(?P<process>[0-9a-f]+-\d+-\d+)-\w+")
 _LITTLE = 1 << 30  # bytes: a worker that spills soon has more
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -84,15 +88,26 @@ def file_system(folder: Path, mounts: Iterable[str]) -> str:
 def make_scratch(root: Path, name: str) -> Path:
     """Make a new folder below `root` that only its owner can enter.
 
+    The name tells whose it is, for `sweep_scratch`.
+
     Raises
     ------
     WriteError
         If `root` cannot be written.
     """
     try:
-        return Path(tempfile.mkdtemp(prefix=f"runner-{name}-", dir=root))
+        return Path(tempfile.mkdtemp(prefix=f"runner-{name}-{this_process()}-", dir=root))
     except OSError as error:
         raise WriteError(
             f"scratch folder {root} on {os.uname().nodename} cannot be used ({error.strerror})",
             "choose another with --scratch or RUNNER_SCRATCH",
         ) from error
+
+
+def sweep_scratch(root: Path) -> None:
+    """Remove the scratch folders below `root` whose processes of ours were killed before they could."""
+    with suppress(OSError):  # make_scratch tells why
+        for folder in root.glob("runner-*"):
+            found = _OWNED.fullmatch(folder.name)
+            if found and folder.lstat().st_uid == os.getuid() and has_ended(found["process"]):
+                shutil.rmtree(folder, ignore_errors=True)

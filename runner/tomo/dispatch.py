@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import queue
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +22,7 @@ Result = TypeVar("Result")
 
 _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
-_GATHER = 10.0  # for the small result of a finished chunk to come, seconds
+_GATHER = 10.0  # for the small results of finished chunks to come, seconds
 _CONNECTION_LOST = "the connection to the cluster is lost"
 _LAST_WORDS = 1.5  # before the end, seconds: to give up what runs, and say so
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
@@ -150,6 +152,8 @@ class _Dispatch(Generic[Result]):
         self._work = work
         self._waiting = deque(_Attempt(chunk=chunk) for chunk in chunks)
         self._finished: queue.SimpleQueue[Future[Result]] = queue.SimpleQueue()
+        self._workers: dict[str, None] = {}
+        self._looked = -math.inf
         self._last_seen = time.monotonic()
         self._total = sum(chunk.rows for chunk in chunks)
         self._done = 0
@@ -178,18 +182,24 @@ class _Dispatch(Generic[Result]):
 
     def hand_out(self) -> None:
         """Take back what lost workers had, and give every idle worker a chunk."""
-        workers = list(_workers(self._client))
-        self._see_to_presence(bool(workers))
-        for future, attempt in list(self.running.items()):
-            if attempt.worker not in workers:
-                self._drop(future, LostError(f"worker {attempt.worker} was lost"))
+        if time.monotonic() - self._looked >= _TICK:
+            self._look()
         busy = {attempt.worker for attempt in self.running.values()}
-        idle = [worker for worker in workers if worker not in busy]
+        idle = [worker for worker in self._workers if worker not in busy]
         in_time = [worker for worker in idle if self._has_time(worker)]
         self._too_late = bool(idle) and not in_time
         for worker in in_time:
-            if waiting := self._next_for(worker, workers):
+            if waiting := self._next_for(worker):
                 self._submit(waiting, worker)
+
+    def _look(self) -> None:
+        """See which workers there are, and take back what lost ones had."""
+        self._workers = dict.fromkeys(_workers(self._client))
+        self._looked = time.monotonic()
+        self._see_to_presence(bool(self._workers))
+        for future, attempt in list(self.running.items()):
+            if attempt.worker not in self._workers:
+                self._drop(future, LostError(f"worker {attempt.worker} was lost"))
 
     def _has_time(self, worker: str) -> bool:
         """Tell whether a worker can do another chunk, as far as is known."""
@@ -197,20 +207,37 @@ class _Dispatch(Generic[Result]):
         return self._seconds_left() > self._took.get(worker, slowest) + _LAST_WORDS
 
     def gather(self) -> None:
-        """Wait for a chunk to finish, but not long, and take its result."""
-        try:
-            future = self._finished.get(timeout=_TICK)
-        except queue.Empty:
-            return
-        if future not in self.running:
-            return  # it was dropped
-        if future.status not in ("finished", "error"):
+        """Wait for a chunk to finish, but not long, and take its result and those that came with it."""
+        with suppress(queue.Empty):
+            finished = [self._finished.get(timeout=_TICK)]
+            with suppress(queue.Empty):
+                while True:
+                    finished.append(self._finished.get_nowait())
+            self._take([future for future in finished if future in self.running])  # the others were dropped
+
+    def _take(self, futures: list[Future[Result]]) -> None:
+        if any(future.status not in ("finished", "error") for future in futures):
             raise LostError(_CONNECTION_LOST)
+        done = [future for future in futures if future.status == "finished"]
         try:
-            result = future.result(timeout=_GATHER)
-        except Exception as error:  # noqa: BLE001  whatever the work raises; or the worker died since
-            self._drop(future, error)
+            results = self._client.sync(_gather_within, self._client, done)
+        except Exception:  # noqa: BLE001  whose worker died since; the others are to have their results
+            self._take_singly(futures)
             return
+        for future, result in zip(done, results, strict=True):
+            self._note(future, result)
+        self._take_singly([future for future in futures if future.status == "error"])
+
+    def _take_singly(self, futures: list[Future[Result]]) -> None:
+        for future in futures:
+            try:
+                result = future.result(timeout=_GATHER)
+            except Exception as error:  # noqa: BLE001  whatever the work raises; or the worker died since
+                self._drop(future, error)
+            else:
+                self._note(future, result)
+
+    def _note(self, future: Future[Result], result: Result) -> None:
         self.results.append(result)
         attempt = self.running.pop(future)
         self._done += attempt.chunk.rows
@@ -227,10 +254,10 @@ class _Dispatch(Generic[Result]):
         self.running[future] = replace(attempt, worker=worker, begun=time.monotonic())
         future.add_done_callback(self._finished.put)
 
-    def _next_for(self, worker: str, workers: Sequence[str]) -> _Attempt | None:
+    def _next_for(self, worker: str) -> _Attempt | None:
         """Take the first chunk that has not failed on this worker, or has failed on all there are."""
         for attempt in self._waiting:
-            if worker not in attempt.failed_on or attempt.failed_on.issuperset(workers):
+            if worker not in attempt.failed_on or attempt.failed_on.issuperset(self._workers):
                 self._waiting.remove(attempt)
                 return attempt
         return None
@@ -252,6 +279,11 @@ class _Dispatch(Generic[Result]):
             self._last_seen = now
         elif now - self._last_seen > _PATIENCE:
             raise LostError(f"there has been no worker for {_PATIENCE:.0f} s", "see the workers' logs")
+
+
+async def _gather_within(client: Client, futures: list[Future[Result]]) -> list[Result]:
+    gathering = client.gather(futures, asynchronous=True)
+    return list(await asyncio.wait_for(gathering, _GATHER))
 
 
 def _workers(client: Client) -> dict[str, dict[str, Any]]:

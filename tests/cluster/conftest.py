@@ -66,16 +66,18 @@ def local(environment: dict[str, str], tmp_path: Path) -> Way:
         "local",
         *(pytest.param(name, marks=pytest.mark.mpi) for name in LIBRARIES),
         pytest.param("srun", marks=pytest.mark.slurm),
+        pytest.param("sbatch-mpich", marks=[pytest.mark.slurm, pytest.mark.mpi]),
     ]
 )
 def way(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Way:
-    """Every way of starting ranks in turn: no launcher, three MPIs, real srun over four hosts."""
+    """Every way of starting ranks in turn: none, three MPIs, srun over four hosts, mpirun in sbatch."""
     name = request.param
     if name == "local":
         return Way(name, tmp_path, environment)
     if name == "srun":
         return Way(name, tmp_path, environment, request.getfixturevalue("slurm"))
-    launcher = MpiLauncher(name)
+    launcher = MpiLauncher(name.removeprefix("sbatch-"))
     if not launcher.program.exists():
         pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
-    return Way(name, tmp_path, environment | launcher.environment, launcher)
+    batch = request.getfixturevalue("slurm") if name.startswith("sbatch-") else None
+    return Way(name, tmp_path, environment | launcher.environment, launcher, batch)

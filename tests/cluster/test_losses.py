@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slurm]
 @pytest.fixture
 def four_hosts(slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path) -> Way:
     # as in the job script that `runner jobscript slurm` prints
-    return Way("srun", tmp_path, environment, slurm, ("--no-kill", "--kill-on-bad-exit=0"))
+    return Way("srun", tmp_path, environment, slurm, flags=("--no-kill", "--kill-on-bad-exit=0"))
 
 
 def wait_for_progress(way: Way, command: Command) -> None:

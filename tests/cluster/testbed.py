@@ -15,6 +15,9 @@ SCRIPTS = Path(__file__).parents[1] / "testbed"
 #: As ``sbatch --wait``, but at once: that one looks every ten seconds.
 SBATCH_WAIT = SCRIPTS / "sbatch-wait"
 
+#: Its output is that of the job.
+SBATCH_RUN = SCRIPTS / "sbatch-run"
+
 
 def why_not() -> str:
     """Why the virtual SLURM cannot be started here; empty where it can."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import Command, Finished
-from tests.cluster.testbed import VirtualSlurm
+from tests.cluster.testbed import SBATCH_RUN, VirtualSlurm
 
 JOBS = Path(__file__).parent / "jobs"
 TIMEOUT = 60.0
@@ -54,13 +54,15 @@ class Way:
     Attributes
     ----------
     name : str
-        ``"local"``, an MPI's name, or ``"srun"``.
+        ``"local"``, an MPI's name, ``"srun"``, or an MPI's name in ``sbatch``.
     folder : Path
         A folder of the test's own: tickets, scratch and results lie in it.
     environment : mapping
         Clean, with what the launcher needs.
     launcher : MpiLauncher or VirtualSlurm or None
         Who starts the ranks.
+    batch : VirtualSlurm or None
+        Whose batch job the launcher runs in.
     flags : tuple of str
         Further words for srun or mpirun.
     """
@@ -69,13 +71,15 @@ class Way:
     folder: Path
     environment: Mapping[str, str]
     launcher: MpiLauncher | VirtualSlurm | None = None
+    batch: VirtualSlurm | None = None
     flags: tuple[str, ...] = ()
 
     def argv(self, ranks: int, *words: str | Path) -> list[str | Path]:
         """Return the whole command; in local mode there are as many workers as ranks elsewhere."""
         program: list[str | Path] = [sys.executable, "-m", "runner"]
         if isinstance(self.launcher, MpiLauncher):
-            return [*self.launcher.argv(ranks), *self.flags, *program, *words]
+            job = [*self.launcher.argv(ranks), *self.flags, *program, *words]
+            return [SBATCH_RUN, "-N2", f"-n{max(ranks, 2)}", "--", *job] if self.batch else job
         if isinstance(self.launcher, VirtualSlurm):
             hosts = min(ranks, 4)
             return ["srun", f"-N{hosts}", f"-n{ranks}", *self.flags, *program, *words]
@@ -95,8 +99,9 @@ class Way:
         """Start a job and return while it runs; use it as a context manager."""
         (self.folder / "scratch").mkdir(exist_ok=True)
         argv = self.argv(ranks, *words)
-        if isinstance(self.launcher, VirtualSlurm):
-            return self.launcher.start(argv, cwd=self.folder, env=self._variables)
+        slurm = self.launcher if isinstance(self.launcher, VirtualSlurm) else self.batch
+        if slurm is not None:
+            return slurm.start(argv, cwd=self.folder, env=self._variables)
         return Command(argv, cwd=self.folder, env=self._variables)
 
     def run(self, *words: str | Path, ranks: int = 3, timeout: float = TIMEOUT) -> Result:

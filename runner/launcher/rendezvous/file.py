@@ -2,7 +2,7 @@
 
 Rank 0 writes it whole or not at all; the others read it until it holds a ticket that rank 0 answers
 to. A file left behind by an earlier start is therefore harmless: nobody answers, and the new rank 0
-replaces it.
+replaces it. Those of other starts go as well when their rank 0 was killed on this machine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from runner import files
 from runner.errors import StartError, WriteError
 from runner.launcher.rendezvous.ticket import Ticket
+from runner.node.processes import has_ended
 
 FOLDER_VARIABLE = "RUNNER_RENDEZVOUS_DIR"
 
@@ -55,12 +56,20 @@ class TicketFile:
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sweep()
             files.write_atomically(self.path, ticket.to_bytes(), mode=0o600)
         except OSError as error:
             raise WriteError(
                 f"rendezvous folder {self.folder} cannot be used ({error.strerror or error})",
                 f"choose one that all ranks can write, with --rendezvous-dir or {FOLDER_VARIABLE}",
             ) from error
+
+    def _sweep(self) -> None:
+        """Remove the tickets of starts that were killed before they could."""
+        for path in self.folder.glob("*.ticket"):
+            with suppress(OSError, StartError):
+                if has_ended(Ticket.from_bytes(path.read_bytes()).owner):
+                    path.unlink()
 
     def read(self) -> Ticket | None:
         """Return the ticket, or None while there is no whole one.

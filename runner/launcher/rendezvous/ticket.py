@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from runner.errors import StartError
 from runner.launcher.security import Credentials
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,8 @@ class Ticket:
         Our name of the job, for files.
     credentials : Credentials or None
         None where the job goes without encryption.
+    owner : str
+        The process of rank 0, as by ``runner.node.processes.this_process``.
     """
 
     addresses: tuple[tuple[str, int], ...]
@@ -38,6 +40,7 @@ class Ticket:
     size: int
     job: str
     credentials: Credentials | None
+    owner: str = ""
 
     def to_bytes(self) -> bytes:
         """Return the ticket as it travels."""
@@ -50,6 +53,7 @@ class Ticket:
             "size": self.size,
             "job": self.job,
             "credentials": keys and {"certificate": keys.certificate, "key": keys.key},
+            "owner": self.owner,
         }
         return json.dumps(content).encode()
 
@@ -77,6 +81,7 @@ class Ticket:
                 size=int(read["size"]),
                 job=str(read["job"]),
                 credentials=keys and Credentials(**keys),
+                owner=str(read["owner"]),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StartError(f"not a whole ticket ({error})") from error

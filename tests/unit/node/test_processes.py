@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from runner.node.processes import children, descendants
+from runner.node.processes import children, descendants, has_ended, this_process
 
 
 def _within_seconds(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
@@ -36,3 +36,12 @@ def test_a_process_that_is_gone_has_none() -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait(5)
     assert descendants(gone.pid) == []
+
+
+def test_a_process_is_known_by_its_name() -> None:
+    machine, pid, started = this_process().split("-")
+    assert int(pid) == os.getpid()
+    assert not has_ended(this_process())
+    assert has_ended(f"{machine}-{pid}-{int(started) + 1}"), "the number was another process's"
+    assert not has_ended(f"{machine[::-1]}x-{pid}-1"), "of another machine nothing is known"
+    assert not has_ended("")

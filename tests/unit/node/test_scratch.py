@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from runner.errors import WriteError
-from runner.node.scratch import doubts, file_system, make_scratch, scratch_root
+from runner.node.scratch import doubts, file_system, make_scratch, scratch_root, sweep_scratch
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,27 @@ def test_a_root_that_cannot_be_used(tmp_path: Path, made: bool, reason: str) -> 
         make_scratch(root, "3")
     pattern = rf"scratch folder {root} on \S+ cannot be used \({reason}\); choose another with --scratch or "
     assert re.fullmatch(f"{pattern}RUNNER_SCRATCH", str(caught.value))
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from runner.node.scratch import make_scratch; "
+        "print(make_scratch(pathlib.Path(sys.argv[1]), '3'), flush=True); sys.stdin.read()"
+    )
+    kept = [make_scratch(tmp_path, "0"), tmp_path / "runner-of-somebody", tmp_path / "other"]
+    for folder in kept[1:]:
+        folder.mkdir()
+    argv = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        left = Path(owner.stdout.readline().strip())
+        (left / "spilled").write_text("much")
+        sweep_scratch(tmp_path)
+        assert left.is_dir(), "its owner lives"
+        owner.kill()
+    sweep_scratch(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_folder_that_is_not_there_is_not_swept(tmp_path: Path) -> None:
+    sweep_scratch(tmp_path / "missing")
