@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
+import traceback
 from contextlib import suppress
 from typing import Any
 
@@ -37,6 +39,7 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     set_environment(spec["environment"])
     threadpool_limits(len(os.sched_getaffinity(0)))  # the workers' BLAS has one thread, the job's has all
     dask.config.set({**spec["dask"], "scheduler-address": spec["scheduler"]})
+    logging.getLogger("distributed.client").addFilter(_tells_of_no_reconnection)
     # This client is the default one: a script that makes none still computes on the cluster, and
     # get_client() finds it. Client() in the script makes another, through the address above.
     client = Client(timeout=spec["start_timeout"])
@@ -49,6 +52,12 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     finally:
         with suppress(Exception):  # closed by its exit handler already, unless the job removed that
             client.close(timeout=1)
+
+
+def _tells_of_no_reconnection(record: logging.LogRecord) -> bool:
+    """Drop the tracebacks of attempts to reach a scheduler that is lost: rank 0 says that in a line."""
+    trace = record.exc_info[2] if record.exc_info else None
+    return "_reconnect" not in {frame.name for frame in traceback.extract_tb(trace)}
 
 
 def _own_process_group() -> None:

@@ -57,6 +57,11 @@ def outlive_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
+def _show_name(name: str) -> None:
+    """Say in ``ps`` and ``top`` what this process is."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, f"runner {name}"[:15].encode(), 0, 0, 0)
+
+
 def _nothing(_number: int, _frame: object) -> None:
     """Handle a signal by doing nothing. Unlike SIG_IGN this is not inherited by programs we start."""
 
@@ -94,11 +99,18 @@ def _fast_yaml() -> Iterator[None]:
         yaml.SafeLoader = in_python
 
 
+def _leave_group() -> int:
+    """Leave the supervisor's process group, which a launcher kills as one, and return that group."""
+    group = os.getpgrp()
+    os.setpgid(0, 0)
+    return group
+
+
 def _run_child(kind: str, name: str, channel: socket.socket, spec: dict[str, Any]) -> int:
     from runner.launcher import client, scheduler, worker
 
     body = {"scheduler": scheduler.run, "client": client.run, "worker": worker.run}[kind]
-    ctypes.CDLL(None).prctl(_PR_SET_NAME, f"runner {name}"[:15].encode(), 0, 0, 0)
+    _show_name(name)
     return body(channel, spec)
 
 
@@ -134,10 +146,13 @@ class Nursery:
     ----------
     supervisor : socket
         A connected ``SOCK_SEQPACKET`` socket.
+    group : int
+        The supervisor's process group: the client belongs to it, as a terminal wants.
     """
 
-    def __init__(self, supervisor: socket.socket) -> None:
+    def __init__(self, supervisor: socket.socket, group: int) -> None:
         self._supervisor = supervisor
+        self._group = group
         self._names: dict[int, str] = {}
         self._bequests: list[Bequest] = []
         self._wake, wake_up = os.pipe()
@@ -156,7 +171,7 @@ class Nursery:
                     os.read(self._wake, 4096)
                 self._reap()
             if supervisor in ready:
-                content, descriptors, _, _ = socket.recv_fds(self._supervisor, MESSAGE_SIZE, 1)
+                content, descriptors = self._receive()
                 if not content:
                     self._clear_up()
                     return
@@ -165,6 +180,14 @@ class Nursery:
                     self._bequests.append(Bequest(**order["bequest"]))
                 else:
                     self._start(order, descriptors[0])
+
+    def _receive(self) -> tuple[bytes, list[int]]:
+        """Return the next order, an empty one when the supervisor is gone."""
+        try:
+            content, descriptors, _, _ = socket.recv_fds(self._supervisor, MESSAGE_SIZE, 1)
+        except ConnectionError:  # killed before it had read what we told it
+            return b"", []
+        return content, descriptors
 
     def _clear_up(self) -> None:
         for child in self._names:
@@ -189,6 +212,8 @@ class Nursery:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 self._supervisor.close()
+                if order["kind"] == "client":
+                    os.setpgid(0, self._group)
                 code = _run_child(
                     order["kind"], order["name"], socket.socket(fileno=descriptor), order["spec"]
                 )
@@ -233,11 +258,13 @@ def fork_nursery(to_supervisor: socket.socket, environment: Mapping[str, str]) -
         try:
             die_with_parent(supervisor)
             _leave_signals_to_supervisor()
+            group = _leave_group()
+            _show_name("parent")
             _close_all_but(to_supervisor.fileno())
             _take_environment(environment)
             _warm_up()
             outlive_parent()  # long enough to clear up after it: its end is seen by the socket
-            Nursery(to_supervisor).serve()
+            Nursery(to_supervisor, group).serve()
             code = 0
         except BaseException:  # noqa: BLE001 - nothing may climb into the supervisor's code
             traceback.print_exc()

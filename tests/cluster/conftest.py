@@ -23,6 +23,11 @@ LAUNCHERS = re.compile(
 @pytest.fixture
 def environment() -> dict[str, str]:
     """This process's environment without any launcher's or our own settings, one thread per library."""
+    return clean_environment()
+
+
+def clean_environment() -> dict[str, str]:
+    """Return this process's environment without any launcher's or our own settings."""
     kept = {name: value for name, value in os.environ.items() if not LAUNCHERS.match(name)}
     return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -72,12 +77,19 @@ def local(environment: dict[str, str], tmp_path: Path) -> Way:
 def way(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Way:
     """Every way of starting ranks in turn: none, three MPIs, srun over four hosts, mpirun in sbatch."""
     name = request.param
+    slurm = request.getfixturevalue("slurm") if name.startswith(("srun", "sbatch")) else None
+    way = make_way(name, environment, tmp_path, slurm)
+    if isinstance(way.launcher, MpiLauncher) and not way.launcher.program.exists():
+        pytest.skip(f"no {way.launcher.name} in {way.launcher.prefix}: run make test")
+    return way
+
+
+def make_way(name: str, environment: dict[str, str], folder: Path, slurm: VirtualSlurm | None = None) -> Way:
+    """Make a way from its name; the virtual SLURM is brought up where it is needed and not given."""
     if name == "local":
-        return Way(name, tmp_path, environment)
+        return Way(name, folder, environment)
     if name == "srun":
-        return Way(name, tmp_path, environment, request.getfixturevalue("slurm"))
+        return Way(name, folder, environment, slurm or VirtualSlurm())
     launcher = MpiLauncher(name.removeprefix("sbatch-"))
-    if not launcher.program.exists():
-        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
-    batch = request.getfixturevalue("slurm") if name.startswith("sbatch-") else None
-    return Way(name, tmp_path, environment | launcher.environment, launcher, batch)
+    batch = slurm if name.startswith("sbatch-") else None
+    return Way(name, folder, environment | launcher.environment, launcher, batch)

@@ -86,7 +86,8 @@ class Way:
         return [*program, "--workers", str(ranks), *words]
 
     @property
-    def _variables(self) -> dict[str, str]:
+    def variables(self) -> dict[str, str]:
+        """The environment of a job, with folders of the test's own for all that it writes."""
         return {
             **self.environment,
             "RUNNER_RENDEZVOUS_DIR": str(self.folder / "meet"),
@@ -101,8 +102,8 @@ class Way:
         argv = self.argv(ranks, *words)
         slurm = self.launcher if isinstance(self.launcher, VirtualSlurm) else self.batch
         if slurm is not None:
-            return slurm.start(argv, cwd=self.folder, env=self._variables)
-        return Command(argv, cwd=self.folder, env=self._variables)
+            return slurm.start(argv, cwd=self.folder, env=self.variables)
+        return Command(argv, cwd=self.folder, env=self.variables)
 
     def run(self, *words: str | Path, ranks: int = 3, timeout: float = TIMEOUT) -> Result:
         """Run a job to its end; fail if a process, a ticket or a scratch folder of it is left."""
