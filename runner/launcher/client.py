@@ -13,6 +13,7 @@ from typing import Any
 
 import dask
 from distributed import Client
+from distributed.comm import CommClosedError
 from threadpoolctl import threadpool_limits
 
 from runner.launcher import stand_ins
@@ -39,7 +40,7 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     set_environment(spec["environment"])
     threadpool_limits(len(os.sched_getaffinity(0)))  # the workers' BLAS has one thread, the job's has all
     dask.config.set({**spec["dask"], "scheduler-address": spec["scheduler"]})
-    logging.getLogger("distributed.client").addFilter(_tells_of_no_reconnection)
+    _be_quiet_about_lost_connections()
     # This client is the default one: a script that makes none still computes on the cluster, and
     # get_client() finds it. Client() in the script makes another, through the address above.
     client = Client(timeout=spec["start_timeout"])
@@ -54,10 +55,22 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
             client.close(timeout=1)
 
 
-def _tells_of_no_reconnection(record: logging.LogRecord) -> bool:
-    """Drop the tracebacks of attempts to reach a scheduler that is lost: rank 0 says that in a line."""
-    trace = record.exc_info[2] if record.exc_info else None
-    return "_reconnect" not in {frame.name for frame in traceback.extract_tb(trace)}
+def _be_quiet_about_lost_connections() -> None:
+    """Have Dask print no tracebacks when it loses the scheduler, or fails to reach it again.
+
+    Rank 0 says that in a line, and what the job was waiting for raises an error in the job.
+    """
+    for name in ("distributed", "distributed.client"):  # those to which Dask gives handlers of their own
+        for handler in logging.getLogger(name).handlers:
+            handler.addFilter(_tells_of_more)
+
+
+def _tells_of_more(record: logging.LogRecord) -> bool:
+    if not record.exc_info:
+        return True
+    _, error, trace = record.exc_info
+    names = {frame.name for frame in traceback.extract_tb(trace)}
+    return not (isinstance(error, CommClosedError) or "_reconnect" in names)
 
 
 def _own_process_group() -> None:

@@ -25,6 +25,7 @@ from runner.launcher.meeting import OpenDoors
 from runner.launcher.place import TITLES
 from runner.launcher.rank import Rank, find_walltime, make_member
 from runner.launcher.record import Record, name_job
+from runner.launcher.relieve import relieve_srun
 from runner.launcher.rival import refuse_rival, watch_for_rival
 from runner.launcher.scheduler_file import Invitation, SchedulerFile
 from runner.launcher.speak import say
@@ -123,6 +124,8 @@ async def _lead_and_serve(rank: Rank, crew: Crew, doors: OpenDoors, walltime: Wa
     await hub.close()
     watch.cancel()
     taken_in.cancel()
+    if leader.missing:
+        relieve_srun(rank.environ, code)
     return code
 
 

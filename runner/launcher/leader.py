@@ -6,7 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,16 @@ from runner.launcher.notes import before_start
 from runner.launcher.options import LaunchOptions
 from runner.launcher.roles import Duty, assign, assign_late
 from runner.launcher.speak import say
+from runner.launcher.state import NO_REPORT_YET, EndedError, State
 from runner.launcher.walltime import Walltime, wait_for
 
 _SILENCE_SECONDS = 5.0  # after this a wait says what it waits for, and again at longer intervals
 _PASS_ON_SECONDS = (
     0.5  # a batch system, or a terminal, signals the job's process itself; else we do after this
 )
-_JOB_GRACE_SECONDS = 10.0  # for a job that was told to stop by a signal, to save what it has
 _END_GRACE_SECONDS = 2.5  # the same where the time is over
 _REPORT_SECONDS = 30.0  # for Dask's performance report, where one is wanted and no signal presses
-_NO_REPORT_YET = "the scheduler took too long"
 _DOWN_SECONDS = 3.0  # beyond the stop timeout, for ranks to report that they are down
-
-
-class _EndedError(Exception):
-    """The job is over, with this exit code."""
-
-    def __init__(self, code: int, number: int = 0, grace: float = _JOB_GRACE_SECONDS) -> None:
-        super().__init__(code)
-        self.code = code
-        self.signal = number
-        self.grace = grace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +37,6 @@ class Cluster:
     duties: tuple[Duty, ...]
     address: str
     dashboard: int | None
-
-
-@dataclass(slots=True)
-class _State:
-    """What the leader knows about the processes."""
-
-    duties: dict[int, Duty] = field(default_factory=dict)
-    wanted: dict[str, int] = field(default_factory=dict)  # planned worker -> its rank
-    serving: dict[str, str] = field(default_factory=dict)  # planned worker -> its name in the cluster
-    scheduler: dict[str, Any] | None = None
-    host: str = ""  # where the scheduler listens
-    client_ready: bool = False
-    client_ended: bool = False
-    report_problem: str = _NO_REPORT_YET  # empty when it is written
-    down: set[int] = field(default_factory=set)
 
 
 class Leader:
@@ -104,7 +78,7 @@ class Leader:
         self._announce = announce
         self._walltime = walltime
         self._observe = observe
-        self._state = _State()
+        self._state = State()
 
     async def lead(self) -> int:
         """Run the job and return its exit code."""
@@ -112,7 +86,7 @@ class Leader:
         watches = [asyncio.create_task(self._pulse()), asyncio.create_task(self._watch_clock())]
         try:
             await self._run()
-        except _EndedError as end:
+        except EndedError as end:
             code, number, grace = end.code, end.signal, end.grace
         except RunnerError as error:
             say("runner", str(error))
@@ -122,6 +96,11 @@ class Leader:
         for watch in watches:
             watch.cancel()
         return code
+
+    @property
+    def missing(self) -> bool:
+        """Whether a rank was lost, or never came: at the end, its launcher may still wait for it."""
+        return len(self._state.down) < self._size
 
     # -- start --------------------------------------------------------------------------------------
 
@@ -246,7 +225,7 @@ class Leader:
 
         Raises
         ------
-        _EndedError
+        EndedError
             If it ends the job.
         """
         self._observe(event)
@@ -260,17 +239,17 @@ class Leader:
                 self._check_enough()
             case {"event": "ended", "kind": "client", "code": code}:
                 self._state.client_ended = True
-                raise _EndedError(code)
+                raise EndedError(code)
             case {"event": "ended", "kind": kind, "code": code, "log": log}:
                 self._state.scheduler = None
                 self._say_about(event.rank, kind, f"{describe(code)}; the job cannot go on without it", log)
-                raise _EndedError(LOST)
+                raise EndedError(LOST)
             case {"event": "signal", "number": number}:
                 say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
-                raise _EndedError(128 + number, number)
+                raise EndedError(128 + number, number)
             case {"event": "walltime", "reason": reason}:
                 say("runner", f"stopped by the walltime: {reason}")
-                raise _EndedError(PartialError.exit_code, signal.SIGTERM, _END_GRACE_SECONDS)
+                raise EndedError(PartialError.exit_code, signal.SIGTERM, _END_GRACE_SECONDS)
             case {"event": "lost", "how": how}:
                 self._rank_lost(event.rank, f"lost: {how}")
             case {"event": "down"}:
@@ -300,7 +279,7 @@ class Leader:
         duty = self._state.duties.get(rank)
         self._say_about(rank, "", how, [])
         if duty is None or duty.client or duty.scheduler:
-            raise _EndedError(LOST)
+            raise EndedError(LOST)
         for plan in duty.workers:
             self._state.wanted.pop(plan.name, None)
         lost = [self._state.serving.pop(plan.name, None) for plan in duty.workers]
@@ -320,7 +299,7 @@ class Leader:
         needed = self._options.min_workers or 1
         if len(self._state.wanted) < needed:
             say("runner", f"{len(self._state.wanted)} workers are left, the job needs {needed}")
-            raise _EndedError(LOST)
+            raise EndedError(LOST)
 
     def _host(self, rank: int) -> str:
         return self._hub.facts[rank].host
@@ -353,7 +332,7 @@ class Leader:
         """Have Dask's performance report written, which needs the workers."""
         state = self._state
         self._hub.send(0, {"op": "report", "file": str(path.absolute())})
-        await self._settle(lambda: state.report_problem != _NO_REPORT_YET, seconds)
+        await self._settle(lambda: state.report_problem != NO_REPORT_YET, seconds)
         if state.report_problem:
             say("runner", f"no report was written to {path}: {state.report_problem}")
 

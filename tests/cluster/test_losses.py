@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cluster import processes
 from tests.cluster.processes import Command
 from tests.cluster.testbed import VirtualSlurm
 from tests.cluster.ways import JOBS, Way
@@ -65,3 +68,37 @@ def test_a_lost_host_costs_its_workers_only(four_hosts: Way, slurm: VirtualSlurm
             time.sleep(0.05)
         assert "Traceback" not in command.stderr
         slurm.thaw_host("node4")  # nothing can kill a frozen process
+
+
+@pytest.mark.parametrize("hurt", ["kill_rank", "kill_host", "freeze_host", "cut_host"])
+def test_the_printed_script_ends_with_the_jobs_code_whatever_is_lost(
+    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path, hurt: str
+) -> None:
+    """``srun`` alone ends with 137 for a killed rank, and waits for ever for a host that hangs."""
+    way = Way("srun", tmp_path, environment, slurm)
+    (tmp_path / "scratch").mkdir()
+    words = ["slurm", "--nodes", "4", "--", "--silence-timeout", "3s", str(JOBS / "outlives.py"), "30"]
+    printed = processes.run([sys.executable, "-m", "runner", "jobscript", *words], timeout=30)
+    (tmp_path / "job.sh").write_text(printed.stdout)
+    submit = ["sbatch", "--parsable", "--output", "out", "job.sh"]
+    job = slurm.run(submit, timeout=20, cwd=tmp_path, env=way.variables).stdout.strip()
+    output = tmp_path / "out"
+    wait_for((tmp_path / "done").exists, 40, output)
+    if hurt == "kill_rank":
+        row = re.search(r"^ +3 +node4 +(\d+) ", output.read_text(), re.MULTILINE)
+        assert row is not None
+        slurm.run(["kill", "-KILL", row[1]], host="node4", timeout=10)
+    else:
+        getattr(slurm, hurt)("node4")
+    state = ["tb-exec", "head", "scontrol", "--oneliner", "show", "job", job]
+    wait_for(lambda: re.search("JobState=(COMPLET|FAIL|NODE_F)", slurm.script(*state)), 60, output)
+    assert "ExitCode=0:0 " in slurm.script(*state), output.read_text()
+    assert "all done" in output.read_text()
+    assert "rank 3 @ node4: lost" in output.read_text()
+
+
+def wait_for(condition: Callable[[], object], seconds: float, output: Path) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, output.read_text() if output.exists() else "no output"
+        time.sleep(0.1)
