@@ -61,6 +61,10 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), param, ctx)
 
 
+class _JobEnded(SystemExit):
+    """The job is over, with this exit code, and nothing is left to be done."""
+
+
 class JobCommand(click.Command):
     """A command whose options end where the job begins."""
 
@@ -253,7 +257,7 @@ def runner(
             sys.exit(_run_built_in(ctx, job[0], job[1:], launch_options))
         if program.kind == "stdin" and launch_options.roles == "auto":
             launch_options = replace(launch_options, roles="shared")  # mpirun gives its input to rank 0 alone
-        leave(launch(program, launch_options, os.environ))
+        raise _JobEnded(launch(program, launch_options, os.environ))
     except RunnerError as error:
         # What is wrong with the command line is wrong on every rank, and said once.
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
@@ -267,7 +271,10 @@ def runner(
 
 def main() -> None:
     """Run the command line."""
-    runner(prog_name="runner")
+    try:
+        runner(prog_name="runner")
+    except _JobEnded as end:
+        leave(end.args[0])
 
 
 def _program(module: str | None, code: str | None, job: tuple[str, ...]) -> Program | None:
@@ -294,7 +301,7 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
     if built_in.on_cluster:
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
-        leave(launch(program, options, os.environ))
+        raise _JobEnded(launch(program, options, os.environ))
     with inner:
         return int(command.invoke(inner) or 0)
 

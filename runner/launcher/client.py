@@ -13,7 +13,7 @@ from typing import Any
 
 import dask
 from distributed import Client
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from threadpoolctl import threadpool_limits
 
 from runner.launcher import stand_ins

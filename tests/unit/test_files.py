@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.files import write_atomically
+from runner.errors import UsageError
+from runner.files import check_target, write_atomically
 
 
 @given(content=st.binary(max_size=5000))
@@ -77,3 +78,12 @@ def test_a_failure_leaves_nothing_and_touches_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "nothing" / "file", b"content")
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_the_job(tmp_path: Path) -> None:
+    check_target(None, "--summary")
+    check_target(tmp_path / "summary.json", "--summary")
+    with pytest.raises(UsageError, match=r"--summary .*: no folder"):
+        check_target(tmp_path / "missing" / "summary.json", "--summary")
+    with pytest.raises(UsageError, match=r"--report .*: is a folder"):
+        check_target(tmp_path, "--report")

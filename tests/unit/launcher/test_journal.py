@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import UsageError
-from runner.files import check_target
 from runner.launcher import journal
 from runner.launcher.control import Event
 from runner.launcher.journal import FOLDER_VARIABLE, Journal, default_folder, read_records
@@ -140,12 +138,3 @@ def test_the_folder_is_chosen_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> 
     assert default_folder() == Path("/home/me/.cache/runner/jobs")
     monkeypatch.setenv(FOLDER_VARIABLE, "/shared/jobs")
     assert default_folder() == Path("/shared/jobs")
-
-
-def test_a_target_that_cannot_be_written_is_refused_before_the_job(tmp_path: Path) -> None:
-    check_target(None, "--summary")
-    check_target(tmp_path / "summary.json", "--summary")
-    with pytest.raises(UsageError, match=r"--summary .*: no folder"):
-        check_target(tmp_path / "missing" / "summary.json", "--summary")
-    with pytest.raises(UsageError, match=r"--report .*: is a folder"):
-        check_target(tmp_path, "--report")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from runner.errors import StartError, WriteError
 from runner.launcher.rendezvous.file import FOLDER_VARIABLE, TicketFile, default_folder
 from runner.launcher.rendezvous.ticket import Ticket
 from runner.launcher.security import Credentials
+from runner.node.processes import this_process
 
 TICKET = Ticket(
     addresses=(("10.0.0.7", 40000),),
@@ -144,3 +147,18 @@ def test_the_folder_where_none_is_chosen(tmp_path: Path, monkeypatch: pytest.Mon
     assert default_folder() == tmp_path / ".cache" / "runner"
     monkeypatch.setenv(FOLDER_VARIABLE, "/shared/meet")
     assert default_folder() == Path("/shared/meet")
+
+
+def test_tickets_of_starts_that_were_killed_are_swept(file: TicketFile) -> None:
+    code = "from runner.node.processes import this_process; print(this_process())"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = {
+        "killed": replace(TICKET, owner=ended.stdout.strip()),
+        "running": replace(TICKET, owner=this_process()),
+        "elsewhere": replace(TICKET, owner="00000000-1-1"),
+    }
+    for name, ticket in others.items():
+        TicketFile(file.folder, name).publish(ticket)
+    file.publish(TICKET)
+    left = sorted(path.stem for path in file.folder.iterdir())
+    assert left == ["elsewhere", "openmpi-7", "running"]

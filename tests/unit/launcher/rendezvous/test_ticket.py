@@ -29,6 +29,7 @@ tickets = st.builds(
     size=st.integers(1, 10**6),
     job=st.text(),
     credentials=st.none() | st.builds(Credentials, certificate=st.text(), key=st.text()),
+    owner=st.text(),
 )
 
 
@@ -72,7 +73,7 @@ def test_a_field_of_another_kind_is_garbage_or_read(name: str, value: object) ->
 def test_another_version_is_named() -> None:
     content = json.loads(TICKET.to_bytes()) | {"format": 99}
     with pytest.raises(
-        StartError, match="the ticket has format 99, this version reads 1; use the same version"
+        StartError, match="the ticket has format 99, this version reads 2; use the same version"
     ):
         Ticket.from_bytes(json.dumps(content).encode())
 
