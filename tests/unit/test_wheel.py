@@ -45,7 +45,7 @@ def test_every_template_is_in_the_wheel(installed: Path) -> None:
 
 
 def test_an_installation_without_the_checkout_prints_job_scripts(installed: Path, tmp_path: Path) -> None:
-    program = "import runner, sys; print(runner.__file__); from runner.__main__ import main; main()"
+    program = "import runner, sys; print(runner.__file__); from runner.cli import main; main()"
     argv = [sys.executable, "-c", program, "jobscript", "slurm", "--nodes", "2", "--", "job.py"]
     environment = os.environ | {"PYTHONPATH": str(installed)}
     printed = subprocess.run(

@@ -17,6 +17,16 @@ if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells
 fi
 
 # The launcher works around a lost rank or host, so SLURM is not to end the job for one (--no-kill,
-# --kill-on-bad-exit=0). srun of 22.05 does not read the number of CPUs from the job: say it again
-exec srun --no-kill --kill-on-bad-exit=0 --cpu-bind=cores --unbuffered \
-    env "${settings[@]}" /opt/env/bin/python -u -m runner job.py
+# --kill-on-bad-exit=0). srun itself fails for a lost rank, and (22.05) waits for a host that hangs: rank 0 then
+# leaves the job's exit code in this file, and ends srun.
+# srun of 22.05 does not read the number of CPUs from the job: say it again
+srun=$(mktemp)
+srun --no-kill --kill-on-bad-exit=0 --cpu-bind=cores --unbuffered \
+    env "${settings[@]}" RUNNER_SRUN="$srun" /opt/env/bin/python -u -m runner job.py <&0 &
+echo "$!" > "$srun"
+code=0
+wait "$!" 2> /dev/null || code=$?
+read -r said left < "$srun" || true
+[ "$said" != exit ] || code=$left
+rm -f "$srun"
+exit "$code"
