@@ -14,8 +14,8 @@ from tests.cluster.ways import JOBS, Way
 pytestmark = pytest.mark.cluster
 
 
-def test_a_worker_that_outgrows_its_memory(local: Way) -> None:
-    result = local.run("--memory-limit", "500M", JOBS / "deadly.py", "memory", ranks=2)
+def test_a_worker_that_outgrows_its_memory(way: Way) -> None:
+    result = way.run("--memory-limit", "500M", JOBS / "deadly.py", "memory", ranks=2)
     assert (result.code, result.out) == (0, "recovered\n"), result.err
     assert "out of memory: it had" in result.err
     assert "of its 500.0 MiB of memory; started again" in result.err

@@ -143,3 +143,33 @@ def understood(command: click.Command, words: list[str]) -> click.Context:
         pytest.skip(f"ends by itself with {leaving.exit_code}")
     except SystemExit:
         pytest.fail(f"the command line does not know {words}")
+
+
+MATRIX = "ends deaths losses kills scale meeting rendezvous odd_jobs networks walltime"
+
+
+def where_tried(test: ast.FunctionDef) -> str:
+    """Say by what a test takes where it is tried, in the words of the page."""
+    takes = {argument.arg for argument in test.args.args}
+    each_mpi = takes & {"by_mpi", "mpi"} or "openmpi" in "".join(map(ast.unparse, test.decorator_list))
+    if "way" in takes:
+        return (
+            "some launchers" if "way" in "".join(map(ast.unparse, test.decorator_list)) else "every launcher"
+        )
+    if "slurm" in takes:
+        return "each mpirun in SLURM" if "mpi" in takes else "SLURM"
+    if each_mpi:
+        return "each mpirun"
+    return "two hosts" if "hosts" in takes else "one machine"
+
+
+def test_what_happens_when_is_what_is_tested() -> None:
+    page = (ROOT / "docs" / "explanation" / "what_happens_when.md").read_text()
+    rows = re.findall(r"^\|.*\| ([\w ]+) \| `(test_\w+\.py::test_\w+)` \|$", page, re.MULTILINE)
+    tests = {
+        f"test_{name}.py::{node.name}": where_tried(node)
+        for name in MATRIX.split()
+        for node in ast.parse((ROOT / f"tests/cluster/test_{name}.py").read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert {test: where for where, test in rows} == tests
