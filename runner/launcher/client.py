@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from runner.launcher import stand_ins
 from runner.launcher.child import set_environment
+from runner.launcher.nursery import own_process_group
 from runner.launcher.program import Program, run_to_the_end
 
 
@@ -31,7 +32,7 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     spec : dict
         ``program``, ``scheduler`` address, ``environment``, ``dask`` settings, ``start_timeout``.
     """
-    _own_process_group()
+    own_process_group()  # a job that signals its group, as some do to end their children, is not to end us
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -71,14 +72,3 @@ def _tells_of_more(record: logging.LogRecord) -> bool:
     _, error, trace = record.exc_info
     names = {frame.name for frame in traceback.extract_tb(trace)}
     return not (isinstance(error, CommClosedError) or "_reconnect" in names)
-
-
-def _own_process_group() -> None:
-    """Keep a job that signals its process group, as some do to end their children, from ending us.
-
-    Not where there is a terminal: Ctrl-C, Ctrl-Z and reading from it are for one group, that of the command.
-    """
-    try:
-        os.close(os.open("/dev/tty", os.O_RDWR))
-    except OSError:
-        os.setpgid(0, 0)

@@ -57,6 +57,17 @@ def outlive_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
+def own_process_group() -> None:
+    """Leave the process group of the parent.
+
+    Not where there is a terminal: Ctrl-C, Ctrl-Z and reading from it are for one group, that of the command.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        os.setpgid(0, 0)
+
+
 def _show_name(name: str) -> None:
     """Say in ``ps`` and ``top`` what this process is."""
     ctypes.CDLL(None).prctl(_PR_SET_NAME, f"runner {name}"[:15].encode(), 0, 0, 0)
@@ -99,13 +110,6 @@ def _fast_yaml() -> Iterator[None]:
         yaml.SafeLoader = in_python
 
 
-def _leave_group() -> int:
-    """Leave the supervisor's process group, which a launcher kills as one, and return that group."""
-    group = os.getpgrp()
-    os.setpgid(0, 0)
-    return group
-
-
 def _run_child(kind: str, name: str, channel: socket.socket, spec: dict[str, Any]) -> int:
     from runner.launcher import client, scheduler, worker
 
@@ -146,13 +150,10 @@ class Nursery:
     ----------
     supervisor : socket
         A connected ``SOCK_SEQPACKET`` socket.
-    group : int
-        The supervisor's process group: the client belongs to it, as a terminal wants.
     """
 
-    def __init__(self, supervisor: socket.socket, group: int) -> None:
+    def __init__(self, supervisor: socket.socket) -> None:
         self._supervisor = supervisor
-        self._group = group
         self._names: dict[int, str] = {}
         self._bequests: list[Bequest] = []
         self._wake, wake_up = os.pipe()
@@ -212,8 +213,6 @@ class Nursery:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 self._supervisor.close()
-                if order["kind"] == "client":
-                    os.setpgid(0, self._group)
                 code = _run_child(
                     order["kind"], order["name"], socket.socket(fileno=descriptor), order["spec"]
                 )
@@ -258,13 +257,13 @@ def fork_nursery(to_supervisor: socket.socket, environment: Mapping[str, str]) -
         try:
             die_with_parent(supervisor)
             _leave_signals_to_supervisor()
-            group = _leave_group()
+            own_process_group()  # mpirun may kill the supervisor's at once, and somebody has to clear up
             _show_name("parent")
             _close_all_but(to_supervisor.fileno())
             _take_environment(environment)
             _warm_up()
             outlive_parent()  # long enough to clear up after it: its end is seen by the socket
-            Nursery(to_supervisor, group).serve()
+            Nursery(to_supervisor).serve()
             code = 0
         except BaseException:  # noqa: BLE001 - nothing may climb into the supervisor's code
             traceback.print_exc()
