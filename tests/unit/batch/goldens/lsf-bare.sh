@@ -21,7 +21,8 @@ cd "$LS_SUBCWD"
 
 # LSF repeats a host per slot; one rank for every 1 of a host's slots, one line per rank
 hosts=$(mktemp)
-trap 'rm -f "$hosts"' EXIT
 awk '++slots[$1] % 1 == 0 {print $1}' "$LSB_DJOB_HOSTFILE" > "$hosts"
-mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
+ranks=$(wc -l < "$hosts")
+exec 9< "$hosts" && rm "$hosts" # nothing is left behind, and mpirun can still read it
+exec mpirun -n "$ranks" -machinefile /dev/fd/9 \
     env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

@@ -30,7 +30,8 @@ cd "$LS_SUBCWD"
 
 # LSF repeats a host per slot; one rank for every 8 of a host's slots, one line per rank
 hosts=$(mktemp)
-trap 'rm -f "$hosts"' EXIT
 awk '++slots[$1] % 8 == 0 {print $1}' "$LSB_DJOB_HOSTFILE" > "$hosts"
-mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
+ranks=$(wc -l < "$hosts")
+exec 9< "$hosts" && rm "$hosts" # nothing is left behind, and mpirun can still read it
+exec mpirun -n "$ranks" -machinefile /dev/fd/9 \
     env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'
