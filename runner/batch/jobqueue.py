@@ -18,12 +18,12 @@ from runner.units import parse_duration
 _SYSTEMS = ("slurm", "pbs", "sge", "oar", "lsf", "htcondor")
 
 #: What dask-jobqueue's own file sets for everybody: nobody asked for it.
-_UNASKED = {
-    "name": "dask-worker",
-    "death-timeout": 60,
-    "worker-command": "distributed.cli.dask_worker",
-    "shebang": "#!/usr/bin/env bash",
-    "use-stdin": True,
+_UNASKED: dict[str, tuple[object, ...]] = {
+    "name": ("dask-worker",),
+    "death-timeout": (60,),
+    "worker-command": ("distributed.cli.dask_worker",),
+    "shebang": ("#!/usr/bin/env bash", "#!/usr/bin/env condor_submit"),
+    "use-stdin": (True,),
 }
 #: What we pass over, and why.
 _NEEDLESS = {
@@ -98,7 +98,7 @@ def translate(section: dict[str, Any], path: Path) -> tuple[dict[str, Any], dict
         If a value cannot be read.
     """
     given = {str(key).replace("_", "-"): value for key, value in section.items() if value not in _EMPTY}
-    given = {key: value for key, value in given.items() if _UNASKED.get(key) != value}
+    given = {key: value for key, value in given.items() if value not in _UNASKED.get(key, ())}
     wishes: dict[str, Any] = {}
     passed_over: dict[str, str] = {}
     for key, value in given.items():

@@ -86,7 +86,10 @@ def check_job(job: tuple[str, ...]) -> None:
     if name in BUILT_INS:
         if not BUILT_INS[name].on_cluster:
             raise UsageError(f"{name} is a tool, not a job", f"run it here: runner {name}")
-        BUILT_INS[name].command().make_context(name, args)
+        try:
+            BUILT_INS[name].command().make_context(name, args)
+        except click.UsageError as error:
+            raise UsageError(error.format_message(), f"see runner {name} --help") from error
     elif not Path(name).is_file():
         raise MissingFileError(
             f"there is no script {name!r} here", "name one, or a built-in job (runner --help)"
