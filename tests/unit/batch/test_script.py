@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.batch.request import JobRequest
@@ -173,6 +173,7 @@ def test_words_with_blanks_and_quotes_arrive_as_they_were(tmp_path: Path) -> Non
     assert printed.stdout.split("\0")[:-1] == ["-u", "-m", "runner", *words]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12), min_size=1))
 def test_words_arrive_through_htcondor_as_they_were(words: list[str]) -> None:
     _, line = condor_arguments(render("htcondor", replace(BARE, command=tuple(words))))

@@ -32,6 +32,8 @@ PLACES = {
 }
 HARMLESS = {
     "ARC",
+    "FLUX_URI",
+    "TMPDIR",
     "TMP",
     "PERL5LIB",
     "CUDA_VISIBLE_DEVICES",

@@ -107,7 +107,7 @@ def test_the_sites_of_the_documentation_are_there() -> None:
     [
         ("system = ", "is not TOML"),
         ('system = "cobalt"', "system = 'cobalt' is not right; write one of slurm, pbs"),
-        ("sistem = 1", "there is no key sistem; known: title, source"),
+        ("batch = 1", "there is no key batch; known: title, source"),
         ("[job]\nque = 'gpu'", "there is no key job.que; known: nodes"),
         ("[job]\nqueue = 3", "job.queue = 3 is not right; write text"),
         ("[job]\nnodes = 0", "job.nodes = 0 is not right; write a whole number from 1 on"),
