@@ -42,6 +42,7 @@ BUILT_INS = {
     "wait": BuiltIn("runner.jobs.wait", False, "Tool: wait for a batch job, leave with its exit code."),
     "log": BuiltIn("runner.jobs.log", False, "Tool: print the output of a batch job."),
     "cancel": BuiltIn("runner.jobs.cancel", False, "Tool: end a batch job."),
+    "launch-hosts": BuiltIn("runner.jobs.launch_hosts", False, "Tool: start ranks over ssh, oarsh or qrsh."),
     "jobscript": BuiltIn("runner.jobs.jobscript", False, "Tool: print a job script for a batch system."),
     "simulate": BuiltIn("runner.jobs.simulate", False, "Tool: write a synthetic scan of a known object."),
 }
