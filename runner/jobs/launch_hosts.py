@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     "their jobs, else ssh]",
 )
 @click.option(
+    "--stop-timeout",
+    metavar="TIME",
+    default="15s",
+    show_default=True,
+    help="For ranks to end when rank 0 has ended, or a signal asked for it; then they are ended.",
+)
+@click.option(
     "--no-stdin", is_flag=True, help="COMMAND passes no standard input on: tell the ranks by files."
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGS]...")
