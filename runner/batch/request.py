@@ -19,8 +19,11 @@ OPTIONS = {
     "queue": "--queue",
     "account": "--account",
     "parallel_environment": "--parallel-environment",
+    "starter": "--starter",
     "directives": "--directive",
 }
+
+STARTERS = ("mpirun", "hosts")
 
 _WORD = re.compile(r"[A-Za-z0-9_][\w.,:@/+-]*")
 _WORDS = ("queue", "account", "name", "parallel_environment", "gpu_type", "interface")
@@ -60,6 +63,8 @@ class JobRequest:
         The job's name.
     parallel_environment : str or None
         Grid Engine's name for a way to spread slots over hosts; each site has its own.
+    starter : {"mpirun", "hosts"} or None
+        What starts the ranks where the system does not: an MPI's ``mpirun``, or ``runner launch-hosts``.
     interface : str or None
         The network interface for all connections; None lets the launcher find it.
     scratch : str or None
@@ -90,6 +95,7 @@ class JobRequest:
     account: str | None = None
     name: str = "runner"
     parallel_environment: str | None = None
+    starter: str | None = None
     interface: str | None = None
     scratch: str | None = None
     prologue: tuple[str, ...] = ()
@@ -99,12 +105,23 @@ class JobRequest:
     def __post_init__(self) -> None:
         if not self.command:
             raise UsageError("no job was given for the script", "write it behind --, like: -- job.py --fast")
+        self._check_words()
+        self._check_lines()
+        if self.gpus_per_node is None and (self.gpu_type or self.gpu_style):
+            option = "gpu_type" if self.gpu_type else "gpu_style"
+            raise UsageError(f"{OPTIONS[option]} says nothing without GPUs", "give --gpus-per-node as well")
+
+    def _check_words(self) -> None:
+        if self.starter not in (None, *STARTERS):
+            raise UsageError(f"{self.starter!r} starts no ranks", f"choose {' or '.join(STARTERS)}")
         for word in (getattr(self, field) for field in _WORDS):
             if word is not None and not _WORD.fullmatch(word):
                 raise UsageError(
                     f"{word!r} cannot stand in a directive of a job script",
                     "use letters, digits and _ . , : @ / + - only",
                 )
+
+    def _check_lines(self) -> None:
         for directive in self.directives:
             if not directive.strip() or not directive.isprintable():
                 raise UsageError(f"{directive!r} is not a directive", "give one line of text")
@@ -116,6 +133,3 @@ class JobRequest:
                 f"{self.scratch!r} cannot be a scratch folder of a job script",
                 "write a path; $VARIABLES of the job may stand in it",
             )
-        if self.gpus_per_node is None and (self.gpu_type or self.gpu_style):
-            option = "gpu_type" if self.gpu_type else "gpu_style"
-            raise UsageError(f"{OPTIONS[option]} says nothing without GPUs", "give --gpus-per-node as well")

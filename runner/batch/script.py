@@ -18,32 +18,26 @@ SYSTEMS = ("slurm", "pbs", "pbs-pals", "sge", "oar", "lsf", "lsf-jsrun", "htcond
 
 _ASK_THE_SITE = 'sites name it differently: ask yours, and use --directive "{}"'
 _NOBODY = "leave it out: without a batch system nobody grants it"
-_SPREAD = "leave it out: that is a word of Grid Engine"
+_SPREAD = {"parallel_environment": "leave it out: that is a word of Grid Engine"}
+_STARTS = {"starter": "leave it out: this system has a launcher of its own"}
 
 #: What has no option that is the same at every site, or no meaning at all, and what to do instead.
 _NOT_THERE = {
-    "slurm": {"parallel_environment": _SPREAD},
-    "pbs": {"parallel_environment": _SPREAD},
-    "pbs-pals": {"parallel_environment": _SPREAD},
+    "slurm": _SPREAD | _STARTS,
+    "pbs": _SPREAD,
+    "pbs-pals": _SPREAD | _STARTS,
     "sge": {"memory": _ASK_THE_SITE.format("-l NAME=VALUE")},
-    "oar": {"memory": _ASK_THE_SITE.format("-p NAME>=VALUE"), "parallel_environment": _SPREAD},
-    "lsf": {
+    "oar": _SPREAD | {"memory": _ASK_THE_SITE.format("-p NAME>=VALUE")},
+    "lsf": _SPREAD
+    | {
         "memory": "what LSF counts (a process, a slot, a host) is the site's choice: ask, "
-        'and use --directive "-M VALUE"',
-        "parallel_environment": _SPREAD,
+        'and use --directive "-M VALUE"'
     },
-    "lsf-jsrun": {
-        "memory": "leave it out: the nodes are the job's, with all their memory",
-        "parallel_environment": _SPREAD,
-    },
-    "htcondor": {
-        "queue": 'HTCondor has no queues: use --directive "requirements = ..."',
-        "parallel_environment": _SPREAD,
-    },
-    "flux": {
-        "memory": "leave it out: Flux counts cores and GPUs, not memory",
-        "parallel_environment": _SPREAD,
-    },
+    "lsf-jsrun": _SPREAD
+    | _STARTS
+    | {"memory": "leave it out: the nodes are the job's, with all their memory"},
+    "htcondor": _SPREAD | _STARTS | {"queue": 'HTCondor has no queues: use --directive "requirements = ..."'},
+    "flux": _SPREAD | _STARTS | {"memory": "leave it out: Flux counts cores and GPUs, not memory"},
     "mpi": dict.fromkeys(
         ("gpus_per_node", "memory", "queue", "account", "parallel_environment", "directives"), _NOBODY
     ),

@@ -221,6 +221,7 @@ _JOB: _Keys = {
     "queue": ("queue", _text),
     "account": ("account", _text),
     "parallel-environment": ("parallel_environment", _text),
+    "starter": ("starter", _text),
     "interface": ("interface", _text),
     "scratch": ("scratch", _text),
     "modules": ("modules", _list),

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     "--ssh",
     "shell",
     metavar="COMMAND",
-    help="What reaches a host; the host goes behind it, or where {host} stands.  [oarsh or qrsh -inherit in "
-    "their jobs, else ssh]",
+    help="What reaches a host, which goes behind it, or where {host} stands; {rank} is the rank's number.  "
+    "[oarsh or qrsh -inherit in their jobs, else ssh]",
 )
 @click.option(
     "--stop-timeout",

@@ -38,6 +38,11 @@ _OPTIONS = (
     click.option("--name", metavar="NAME", help="Name of the job.  [runner]"),
     click.option("--parallel-environment", metavar="NAME", help="For sge: the site's name of it.  [mpi]"),
     click.option(
+        "--starter",
+        type=click.Choice(("mpirun", "hosts")),
+        help="What starts the ranks where the system does not: MPI, or runner launch-hosts.  [mpirun]",
+    ),
+    click.option(
         "--directive",
         "directives",
         metavar="TEXT",

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.batch.fanout.seats import read_host_list
 from tests.cluster.processes import MARK, Command, run
 
 pytestmark = pytest.mark.cluster
@@ -27,8 +28,8 @@ exec env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" T
 """
 #: As pbsdsh: no shell, no standard input; ends its process when it is told to end.
 PBSDSH = f"""#!/bin/bash
-[ "$1 $3" = "-h --" ] || exit 2
-host=$2; shift 3
+[ "$1 $3" = "-n --" ] || exit 2
+hosts=($NODES); host=${{hosts[$2]}}; shift 3
 env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" setsid "$@" < /dev/null &
 trap 'kill -TERM "$!"' TERM
 wait "$!"; code=$?
@@ -51,7 +52,8 @@ def start(environment: dict[str, str], tmp_path: Path) -> Start:
         options = ssh or ("--ssh", str(tmp_path / "ssh"))
         options = ("--hosts", hosts, "--stop-timeout", "1s", *options)
         words = [sys.executable, "-m", "runner", "launch-hosts", *options, "--", *argv]
-        return Command(words, cwd=tmp_path, env=environ | more)
+        nodes = " ".join(read_host_list(hosts))
+        return Command(words, cwd=tmp_path, env=environ | {"NODES": nodes} | more)
 
     return launch
 
@@ -61,7 +63,7 @@ def ssh(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
     """Both ways to tell the ranks: over ssh, and over pbsdsh."""
     if request.param == "stdin":
         return ("--ssh", str(tmp_path / "ssh"))
-    return ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -h {{host}} --")
+    return ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -n {{rank}} --")
 
 
 def wait_for(found: Callable[[], object], command: Command, seconds: float = 15) -> None:
@@ -216,7 +218,7 @@ def test_what_a_rank_leaves_behind_goes_with_it(start: Start, tmp_path: Path) ->
 
 
 def test_the_files_for_the_ranks_are_private_and_go(start: Start, tmp_path: Path) -> None:
-    ssh = ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -h {{host}} --")
+    ssh = ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -n {{rank}} --")
     with start("a", "bash", "-c", "stat -c %a meet/hosts-*/rank-0.json", ssh=ssh) as command:
         assert command.wait(timeout=20).stdout == "600\n"
     assert list((tmp_path / "meet").iterdir()) == []
@@ -246,6 +248,17 @@ def test_a_program_that_is_not_on_the_other_host(start: Start) -> None:
         finished = command.wait(timeout=20)
     assert finished.returncode == 66
     assert "/nowhere/program cannot be started" in finished.stderr
+
+
+def test_a_file_of_hosts_that_is_open_and_gone_is_read(
+    environment: dict[str, str], start: Start, tmp_path: Path
+) -> None:
+    launch = (
+        f"{sys.executable} -m runner launch-hosts --hosts /dev/fd/9 --ssh {tmp_path / 'ssh'} -- echo here"
+    )
+    script = f"printf 'a\\nb\\n' > hosts; exec 9< hosts; rm hosts; exec {launch}"
+    finished = run(["bash", "-c", script], timeout=20, cwd=tmp_path, env=environment)
+    assert (finished.returncode, finished.stdout) == (0, "here\nhere\n"), finished.stderr
 
 
 JOB = """

@@ -13,8 +13,9 @@ from pathlib import Path
 from runner.batch.hostlist import expand
 from runner.errors import UsageError
 
-#: Where the host stands in the command that reaches it, if not at its end.
+#: Where the host, or the number of the rank, stands in the command that reaches it; else the host is its end.
 HOST = "{host}"
+RANK = "{rank}"
 
 _NAME = re.compile(r"[\w.:-]*\w")
 #: Of one process on one machine: they would be wrong elsewhere.
@@ -107,15 +108,15 @@ def usual_shell(environ: Mapping[str, str]) -> str:
     return "ssh -x -o BatchMode=yes"
 
 
-def starter(shell: str, host: str, command: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that starts another one on a host.
+def starter(shell: str, seat: Seat, command: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that starts another one on the host of a rank.
 
     Parameters
     ----------
     shell : str
-        ``"ssh"``, ``"qrsh -inherit"``; the host goes behind it, or where ``{host}`` stands.
-    host : str
-        Where.
+        ``"ssh"``, ``"qrsh -inherit"``, ``"pbsdsh -n {rank} --"``.
+    seat : Seat
+        The rank.
     command : sequence of str
         What to start; a shell over there reads it again.
 
@@ -130,9 +131,10 @@ def starter(shell: str, host: str, command: Sequence[str]) -> tuple[str, ...]:
         raise UsageError(f"--ssh {shell!r} cannot be read ({error})", "write it as for a shell") from error
     if not words:
         raise UsageError("--ssh is empty", "give the command that reaches a host, like ssh")
-    if not any(HOST in word for word in words):
+    if not any(mark in word for word in words for mark in (HOST, RANK)):
         words.append(HOST)
-    return (*(word.replace(HOST, host) for word in words), *(shlex.quote(word) for word in command))
+    reached = (word.replace(HOST, seat.host).replace(RANK, str(seat.rank)) for word in words)
+    return (*reached, *(shlex.quote(word) for word in command))
 
 
 def message(seat: Seat, argv: Sequence[str], environ: Mapping[str, str], folder: Path, job: str) -> bytes:

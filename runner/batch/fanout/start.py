@@ -93,7 +93,7 @@ class _Rank:
             letter.touch(mode=0o600)
             letter.write_bytes(told)
             command = (*command, str(letter))
-        argv = starter(plan.shell, self.seat.host, command)
+        argv = starter(plan.shell, self.seat, command)
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *argv,

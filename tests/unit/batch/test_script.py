@@ -32,6 +32,7 @@ FULL = JobRequest(
     account="abc",
     name="recon",
     parallel_environment="mpi-node",
+    starter="mpirun",
     interface="ib0",
     scratch="/local/$USER",
     prologue=("module load mpi", "ulimit -c 0"),
@@ -39,17 +40,18 @@ FULL = JobRequest(
     python="/opt/my env/bin/python",
 )
 ONE_WAY: dict[str, object] = {"gpu_type": None, "gpu_style": None, "parallel_environment": None}
+OWN_LAUNCHER: dict[str, object] = {"starter": None}
 #: What a request may not hold for a system (it is refused, see below).
 REFUSED: dict[str, dict[str, object]] = {
-    "slurm": {"parallel_environment": None},
+    "slurm": OWN_LAUNCHER | {"parallel_environment": None},
     "pbs": ONE_WAY,
-    "pbs-pals": ONE_WAY,
+    "pbs-pals": ONE_WAY | OWN_LAUNCHER,
     "sge": {"memory": None},
     "oar": ONE_WAY | {"memory": None},
     "lsf": ONE_WAY | {"memory": None},
-    "lsf-jsrun": ONE_WAY | {"memory": None},
-    "htcondor": ONE_WAY | {"queue": None},
-    "flux": ONE_WAY | {"memory": None},
+    "lsf-jsrun": ONE_WAY | OWN_LAUNCHER | {"memory": None},
+    "htcondor": ONE_WAY | OWN_LAUNCHER | {"queue": None},
+    "flux": ONE_WAY | OWN_LAUNCHER | {"memory": None},
     "mpi": ONE_WAY
     | {"gpus_per_node": None, "memory": None, "queue": None, "account": None, "directives": ()},
 }
@@ -65,6 +67,13 @@ REQUESTS = [
         ("bare", BARE),
         ("full", replace(FULL, **(REFUSED[system] | OWN_WORDS.get(system, {})))),
     )
+]
+REQUESTS += [
+    pytest.param(
+        system, "hosts", replace(BARE, starter="hosts", cpus_per_task=2, walltime=60), id=f"{system}-hosts"
+    )
+    for system in SYSTEMS
+    if "starter" not in REFUSED[system]
 ]
 SCRIPTS = [parameters for parameters in REQUESTS if parameters.values[0] != "htcondor"]
 
@@ -206,6 +215,11 @@ def test_htcondor_takes_no_argument_of_several_lines() -> None:
 @pytest.mark.parametrize("name", ["pbs", "pbs-pals", "lsf", "lsf-jsrun", "htcondor", "flux"])
 def test_a_template_that_was_never_run_says_so(name: str) -> None:
     assert "Not run: " in "".join(render(name, BARE).splitlines(keepends=True)[:4])
+
+
+def test_an_unknown_starter_is_refused() -> None:
+    with pytest.raises(UsageError, match="'aprun' starts no ranks; choose mpirun or hosts"):
+        replace(BARE, starter="aprun")
 
 
 @pytest.mark.parametrize("directive", ["", " ", "--a\nrm -rf x"])

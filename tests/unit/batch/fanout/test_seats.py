@@ -23,6 +23,8 @@ from runner.batch.fanout.seats import (
 from runner.errors import UsageError
 from tests.unit.batch.environments import recorded
 
+SEVENTH = Seat(rank=7, size=8, local_rank=0, host="n1")
+
 
 @pytest.mark.parametrize(
     ("text", "hosts"),
@@ -87,19 +89,20 @@ def test_every_rank_has_one_seat_and_local_ranks_count(hosts: list[str], per_hos
     [
         ("ssh", "ssh n1"),
         ("qrsh -inherit", "qrsh -inherit n1"),
-        ("pbsdsh -h {host} --", "pbsdsh -h n1 --"),
+        ("pbsdsh -n {rank} --", "pbsdsh -n 7 --"),
+        ("reach --to={host} --as {rank}", "reach --to=n1 --as 7"),
         ("ssh -o 'ProxyCommand=x y'", "ssh -o 'ProxyCommand=x y' n1"),
     ],
 )
 def test_starter(shell: str, argv: str) -> None:
-    words = starter(shell, "n1", ("/opt/my env/python", "-I"))
+    words = starter(shell, SEVENTH, ("/opt/my env/python", "-I"))
     assert words == (*shlex.split(argv), "'/opt/my env/python'", "-I")
 
 
 @pytest.mark.parametrize("shell", ["", "'"])
 def test_what_is_no_command_is_refused(shell: str) -> None:
     with pytest.raises(UsageError, match="--ssh"):
-        starter(shell, "n1", ("x",))
+        starter(shell, SEVENTH, ("x",))
 
 
 @pytest.mark.parametrize(

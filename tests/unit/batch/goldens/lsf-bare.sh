@@ -22,7 +22,7 @@ cd "$LS_SUBCWD"
 # LSF repeats a host per slot; one rank for every 1 of a host's slots, one line per rank
 hosts=$(mktemp)
 awk '++slots[$1] % 1 == 0 {print $1}' "$LSB_DJOB_HOSTFILE" > "$hosts"
-ranks=$(wc -l < "$hosts")
-exec 9< "$hosts" && rm "$hosts" # nothing is left behind, and mpirun can still read it
-exec mpirun -n "$ranks" -machinefile /dev/fd/9 \
+exec 9< "$hosts" && rm "$hosts" # nothing is left behind, and what starts the ranks can still read it
+hosts=/dev/fd/9
+exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
     env "${settings[@]}" /opt/env/bin/python -u -m runner job.py
