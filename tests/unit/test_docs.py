@@ -26,6 +26,8 @@ def variables_in_code() -> set[str]:
     found = set()
     for wing in ("launcher", "batch", "node"):
         for source in (ROOT / "runner" / wing).rglob("*.py"):
+            if source.parent.name == "queue":  # words of batch systems for the states of jobs
+                continue
             for node in ast.walk(ast.parse(source.read_text())):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     found |= {node.value} if VARIABLE.fullmatch(node.value) else set()
@@ -104,9 +106,11 @@ COMMANDS = list(commands())
 #: Options of other programs that the pages speak of (the benchmarks' too), and one of a user's job.
 FOREIGN = {
     "--allow-run-as-root",
+    "--exclusive",
     "--constraint",
     "--fast",
     "--gpus-per-task",
+    "--jobs",
     "--kill-on-bad-exit",
     "--no-kill",
     "--oversubscribe",
