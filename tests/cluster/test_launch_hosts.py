@@ -16,26 +16,10 @@ from pathlib import Path
 import pytest
 
 from runner.batch.fanout.seats import read_host_list
-from tests.cluster.processes import MARK, Command, run
+from tests.cluster import played
+from tests.cluster.processes import Command, run
 
 pytestmark = pytest.mark.cluster
-
-SSH = f"""#!/bin/bash
-host=$1; shift
-[ "$host" = broken ] && {{ echo "ssh: connect to host broken port 22: No route to host" >&2; exit 255; }}
-exec env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" TMPDIR="/tmp" \\
-    setsid --fork --wait bash -c "$*"
-"""
-#: As pbsdsh: no shell, no standard input; ends its process when it is told to end.
-PBSDSH = f"""#!/bin/bash
-[ "$1 $3" = "-n --" ] || exit 2
-hosts=($NODES); host=${{hosts[$2]}}; shift 3
-env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" setsid "$@" < /dev/null &
-trap 'kill -TERM "$!"' TERM
-wait "$!"; code=$?
-kill -0 "$!" 2> /dev/null && {{ wait "$!"; code=$?; }}
-exit "$code"
-"""
 
 Start = Callable[..., Command]
 
@@ -43,9 +27,7 @@ Start = Callable[..., Command]
 @pytest.fixture
 def start(environment: dict[str, str], tmp_path: Path) -> Start:
     """Start `runner launch-hosts` with our ssh in a folder of its own."""
-    for name, text in (("ssh", SSH), ("pbsdsh", PBSDSH)):
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
+    played.install(tmp_path, ssh=played.SSH, pbsdsh=played.PBSDSH)
     environ = environment | {"RUNNER_RENDEZVOUS_DIR": str(tmp_path / "meet"), "OURS": "a 'b' $c"}
 
     def launch(hosts: str, *argv: str | Path, ssh: tuple[str, ...] = (), **more: str) -> Command:
