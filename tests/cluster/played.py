@@ -1,4 +1,4 @@
-"""Programs of ours in place of launchers and remote shells that are not here: their ranks are on this machine."""
+"""Programs of ours in place of launchers and remote shells that are not here; their ranks stay here."""
 
 from __future__ import annotations
 

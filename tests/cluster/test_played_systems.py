@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -177,14 +178,14 @@ def test_a_description_of_htcondor_starts_its_ranks(environment: dict[str, str],
         "_CONDOR_JOB_AD": str(tmp_path / "ad"),
         "RUNNER_STATUS_DIR": str(tmp_path / "status"),
     }
-    ranks = [Command(argv, cwd=tmp_path, env=environ | {"_CONDOR_PROCNO": str(rank)}) for rank in range(size)]
-    try:
-        assert ranks[0].wait(timeout=60).returncode == 3, ranks[0].stderr  # the end of the job for HTCondor
-        for rank in ranks[1:]:
-            rank.wait(timeout=10)
-    finally:
-        for rank in ranks:
-            rank.kill()
-    assert "started by htcondor" in ranks[0].stderr
+    with ExitStack() as stack:
+        first, *others = (
+            stack.enter_context(Command(argv, cwd=tmp_path, env=environ | {"_CONDOR_PROCNO": str(rank)}))
+            for rank in range(size)
+        )
+        assert first.wait(timeout=60).returncode == 3, first.stderr  # the end of the job for HTCondor
+        assert "started by htcondor" in first.stderr
+        for other in others:
+            other.wait(timeout=10)
     (tmp_path / "ad").unlink()
     check(tmp_path, "htcondor", started)
