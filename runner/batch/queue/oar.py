@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -68,6 +67,5 @@ def _exit_code(word: str, status: str | None) -> int | None:
     """Turn the status of ``waitpid``, as OAR keeps it, into a shell's code."""
     if status is None:
         return None if word == "Terminated" else STOPPED
-    code = os.waitstatus_to_exitcode(int(status))
-    code = 128 - code if code < 0 else code
-    return code or int(word != "Terminated")
+    code, signal = int(status) >> 8, int(status) & 127
+    return (128 + signal if signal else code) or int(word != "Terminated")

@@ -6,9 +6,12 @@ written from their manuals.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runner.batch.queue import flux, htcondor, lsf, oar, pbs, sge, slurm
 from runner.batch.queue.system import Command, JobState
@@ -339,6 +342,31 @@ def test_a_job_that_is_not_known(system: str, said: str) -> None:
 )
 def test_a_system_that_is_down_has_not_forgotten_the_job(system: str, said: str) -> None:
     assert not batch_system(system).forgotten.search(said)
+
+
+#: What each of these reads, and pieces that its answers are made of.
+READERS = {
+    slurm.read_scontrol: ["JobState=", "RUNNING", "PENDING", "ExitCode=", "1:0", "Reason=", " ", "\n"],
+    slurm.read_sacct: ["COMPLETED", "|", "0:0", "CANCELLED by 1", "\n"],
+    pbs.read_qstat: ["job_state = ", "F", "R", "Z", "Exit_status = ", "-3", "\n", "    "],
+    sge.read_qacct: ["exit_status  ", "failed  ", "137", "0", "1 : x", "\n"],
+    oar.read_oarstat: ["    state = ", "Terminated", "Error", "    exit_code = ", "256", "\n"],
+    lsf.read_bjobs: ["EXIT", "RUN", " ", "-", "3", "\n"],
+    htcondor.read_ad: ["4", "2", "undefined", " ", "0", "\n"],
+    flux.read_jobs: ["FAILED", "RUN", " ", "-9", "-128", "\n"],
+}
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+@given(data=st.data())
+def test_no_answer_is_too_odd_to_be_read(
+    reader: Callable[[str], JobState | None], data: st.DataObject
+) -> None:
+    pieces = st.sampled_from(READERS[reader]) | st.text(max_size=3) | st.integers().map(str)
+    state = reader("".join(data.draw(st.lists(pieces, max_size=12))))
+    if state is not None and state.exit_code is not None:
+        assert state.phase == "ended"
+        assert state.exit_code >= 0
 
 
 @pytest.mark.parametrize("name", BATCH_SYSTEMS)
