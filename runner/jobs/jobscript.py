@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from runner.jobs.request_options import SYSTEMS, request_options
+from runner.jobs.request_options import SYSTEMS, read_order, request_options, say_passed_over
 
 
 @click.command(
@@ -25,9 +25,7 @@ def command(*, system: str, command: tuple[str, ...], **given: Any) -> None:
     are left to the site.
     """
     from runner.batch.script import render
-    from runner.jobs.request_options import read_order
 
     order = read_order(system, command, find_system=lambda: system, **given)
-    for note in order.notes:
-        click.echo(f"runner: {note}", err=True)
+    say_passed_over(order, given["jobqueue"])
     click.echo(render(order.system, order.request), nl=False)

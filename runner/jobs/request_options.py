@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from runner.batch.request import JobRequest
+    from runner.batch.order import Order
 
 #: The batch systems, and mpi for machines without one. As in `runner.batch.script`, which is slow to import.
 SYSTEMS = ("slurm", "pbs", "pbs-pals", "sge", "oar", "lsf", "lsf-jsrun", "htcondor", "flux", "mpi")
@@ -66,25 +66,6 @@ def request_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What a person ordered: the system, the request, and what must be said about it.
-
-    Attributes
-    ----------
-    system : str
-        One of `SYSTEMS`.
-    request : JobRequest
-        Everything that was said, put together.
-    notes : tuple of str
-        What was written in a file and is not used, and why.
-    """
-
-    system: str
-    request: JobRequest
-    notes: tuple[str, ...] = ()
-
-
 def read_order(
     system: str | None,
     command: tuple[str, ...],
@@ -94,7 +75,7 @@ def read_order(
     find_system: Callable[[], str],
     **given: Any,
 ) -> Order:
-    """Put together what a job shall be: the command line goes before the file, the file before the site.
+    """Read what a job shall be from the options, and from the files that they name.
 
     Parameters
     ----------
@@ -116,10 +97,8 @@ def read_order(
     UsageError
         If something cannot be read, or the site would refuse it.
     """
-    import os
-
     from runner.batch.jobqueue import JobQueue, read_jobqueue
-    from runner.batch.request import JobRequest
+    from runner.batch.order import put_together
     from runner.batch.sites import Site, folders, load_site
     from runner.errors import UsageError
 
@@ -130,25 +109,7 @@ def read_order(
     file = JobQueue(system="", wishes={}, passed_over={})
     if jobqueue is not None:
         file = read_jobqueue(jobqueue, system)
-    system = system or file.system or find_system()
-    file = _without_what_is_not_there(file, system)
-
-    typed = _typed(given)
-    wishes = {**profile.wishes, **file.wishes, **typed}
-    with_gpus = bool(wishes.get("gpus_per_node"))
-    for field in ("directives", "prologue"):
-        said = (*_lines(profile.wishes, field), *_lines(file.wishes, field), *_lines(typed, field))
-        if field == "directives":
-            said = (*(profile.with_gpus if with_gpus else profile.without_gpus), *said)
-        wishes[field] = said
-    if not with_gpus:  # the site's way to ask for what nobody asked for
-        wishes = {
-            name: value for name, value in wishes.items() if name in typed or not name.startswith("gpu_")
-        }
-    request = JobRequest(command=command, **wishes)
-    profile.check(request)
-    notes = tuple(f"{jobqueue}: {name} is not used: {why}" for name, why in file.passed_over.items())
-    return Order(system=system, request=request, notes=notes)
+    return put_together(system or file.system or find_system(), command, _typed(given), file, profile)
 
 
 def _typed(given: dict[str, Any]) -> dict[str, Any]:
@@ -162,19 +123,7 @@ def _typed(given: dict[str, Any]) -> dict[str, Any]:
     return typed
 
 
-def _lines(wishes: dict[str, Any], field: str) -> tuple[str, ...]:
-    return tuple(wishes.get(field, ()))
-
-
-def _without_what_is_not_there(file: Any, system: str) -> Any:
-    """Pass over what dask-jobqueue's users must write, and this system has no common words for."""
-    from dataclasses import replace
-
-    from runner.batch.script import not_there
-
-    refused = {field: why for field, why in not_there(system).items() if field in file.wishes}
-    return replace(
-        file,
-        wishes={field: value for field, value in file.wishes.items() if field not in refused},
-        passed_over=file.passed_over | refused,
-    )
+def say_passed_over(order: Order, file: Path | None) -> None:
+    """Say what stood in a file and is not used."""
+    for name, why in order.passed_over.items():
+        click.echo(f"runner: {file}: {name} is not used: {why}", err=True)

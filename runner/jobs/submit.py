@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runner.errors import MissingFileError, StartError, UsageError, WriteError
-from runner.jobs.request_options import SYSTEMS, request_options
+from runner.jobs.request_options import SYSTEMS, read_order, request_options, say_passed_over
 from runner.launcher.speak import say
 
 if TYPE_CHECKING:
+    from runner.batch.order import Order
     from runner.batch.request import JobRequest
     from runner.batch.submission import Submission
-    from runner.jobs.request_options import Order
 
 _FOLDER = "runner-jobs"
 
@@ -57,13 +57,11 @@ def command(*, system: str | None, parts: int, job: tuple[str, ...], **given: An
     left to the site.
     """
     from runner.batch.queue.systems import the_system_here
-    from runner.jobs.request_options import read_order
 
     order = read_order(
         system, job, find_system=lambda: the_system_here(lambda name: shutil.which(name) is not None), **given
     )
-    for note in order.notes:
-        say("runner", note)
+    say_passed_over(order, given["jobqueue"])
     check_job(job)
     click.echo(report(submit(order, parts)))
 

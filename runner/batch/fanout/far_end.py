@@ -50,7 +50,7 @@ def _start(told: dict[str, Any]) -> subprocess.Popen[bytes]:
         cwd=told["folder"],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=_die_with_parent,  # noqa: PLW1509  (no thread runs yet)
+        preexec_fn=die_with_parent,  # noqa: PLW1509  (no thread runs yet)
     )
 
 
@@ -85,8 +85,9 @@ def _signal(rank: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(rank.pid, number)
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have the kernel send this process a signal when its parent dies."""
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, number)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from runner.batch.fanout import far_end
@@ -16,7 +16,6 @@ from runner.errors import StartError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _LAST_SECONDS = far_end.GRACE_SECONDS + 3.0
 
 
@@ -99,7 +98,7 @@ class _Rank:
                 *argv,
                 stdin=asyncio.subprocess.PIPE if plan.letters is None else asyncio.subprocess.DEVNULL,
                 start_new_session=True,  # a terminal's Ctrl-C comes to us alone
-                preexec_fn=None if plan.letters is None else _end_with_parent,
+                preexec_fn=None if plan.letters is None else partial(far_end.die_with_parent, signal.SIGTERM),
             )
         except OSError as error:
             raise StartError(
@@ -190,7 +189,3 @@ async def _end_all(running: Mapping[asyncio.Task[int], _Rank], patience: float) 
         for task, rank in running.items():
             if not task.done():
                 act(rank)
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGTERM)

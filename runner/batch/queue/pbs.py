@@ -20,7 +20,7 @@ class Pbs(BatchSystem):
 
     name = "pbs"
     title = "PBS"
-    forgotten = re.compile("Unknown Job Id|has finished")
+    forgotten = re.compile("Unknown Job Id|has finished|not configured to maintain job history")
 
     def submit(self, script: Path, after: str | None = None) -> Command:
         """Write the call of ``qsub``."""
@@ -32,8 +32,11 @@ class Pbs(BatchSystem):
         return match(r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)$", said)
 
     def questions(self, job_id: str) -> tuple[Question, ...]:
-        """Ask for a job that may be over (``-x``)."""
-        return (Question(Command(("qstat", "-x", "-f", job_id)), read_qstat),)
+        """Ask for a job that is not over, then for one that is (``-x``), which a server may forget at once."""
+        return (
+            Question(Command(("qstat", "-f", job_id)), read_qstat),
+            Question(Command(("qstat", "-x", "-f", job_id)), read_qstat),
+        )
 
     def cancel(self, job_ids: tuple[str, ...]) -> Command:
         """Write the call of ``qdel``."""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from runner.batch.order import Order
 from runner.batch.request import JobRequest
 from runner.batch.script import SYSTEMS as SCRIPTS
 from runner.errors import UsageError
-from runner.jobs.request_options import SYSTEMS, Order, read_order
+from runner.jobs.request_options import SYSTEMS, read_order
 
 SITE = """
 system = "slurm"
@@ -56,9 +57,7 @@ def test_the_command_line_then_the_file_then_the_site(config: Path) -> None:
         directives=("--cpus", "--site", "--file", "--typed"),
         prologue=("site",),
     )
-    assert found.notes == (
-        f"{config / 'jobqueue.yaml'}: death-timeout is not used: workers end with their job",
-    )
+    assert found.passed_over == {"death-timeout": "workers end with their job"}
 
 
 def test_with_gpus_the_site_asks_for_them_in_its_way() -> None:
@@ -99,7 +98,7 @@ def test_what_the_file_must_say_and_the_system_has_no_words_for_is_named(tmp_pat
     found = order(jobqueue=file)
     assert found.request.memory is None
     assert found.request.cpus_per_task == 4
-    assert "memory is not used: sites name it differently" in found.notes[0]
+    assert found.passed_over["memory"].startswith("sites name it differently")
 
 
 def test_a_style_that_was_typed_without_gpus_is_a_mistake() -> None:

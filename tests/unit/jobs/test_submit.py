@@ -100,6 +100,26 @@ def test_what_is_wrong_is_one_line(stand_ins: StandIns, words: str, code: int, m
     assert submitted.stdout == ""
 
 
+def test_a_folder_that_cannot_be_written(stand_ins: StandIns) -> None:
+    stand_ins.play("bsub", "echo 'Job <77> is submitted to queue <normal>.'")
+    (stand_ins.work / "runner-jobs").write_text("a file")
+    submitted = stand_ins.run("submit", "job.py")
+    assert submitted.returncode == 73
+    assert "no job script can be kept in" in submitted.stderr
+    assert stand_ins.asked("bsub") == []
+
+
+def test_what_stands_in_a_file_and_is_not_used_is_said(stand_ins: StandIns) -> None:
+    stand_ins.play("bsub", "echo 'Job <77> is submitted to queue <normal>.'")
+    file = stand_ins.work / "jobqueue.yaml"
+    file.write_text("jobqueue: {lsf: {queue: gpu, mem: 4000000000, memory: 4GB}}")
+    submitted = stand_ins.run("submit", "--jobqueue", file.name, "job.py")
+    assert submitted.returncode == 0, submitted.stderr
+    assert "#BSUB -q gpu" in script_of(submitted.stdout).read_text()
+    assert "runner: jobqueue.yaml: mem is not used: it has no counterpart here" in submitted.stderr
+    assert "runner: jobqueue.yaml: memory is not used: what LSF counts" in submitted.stderr
+
+
 def test_a_command_that_says_nothing_useful(stand_ins: StandIns) -> None:
     stand_ins.play("bsub", "echo 'Welcome!'")
     submitted = stand_ins.run("submit", "job.py")

@@ -322,6 +322,8 @@ def test_flux_jobs(said: str, state: JobState | None) -> None:
         ("slurm", "slurm_load_jobs error: Invalid job id specified"),
         ("slurm", "Slurm accounting storage is disabled"),
         ("pbs", "qstat: Unknown Job Id 1234.pbs01"),
+        ("pbs", "qstat: 1234.pbs01 Job has finished, use -x or -H to obtain historical job information"),
+        ("pbs", "qstat: PBS is not configured to maintain job history"),
         ("sge", "error: job id 99 not found"),
         ("lsf", "Job <99> is not found"),
         ("flux", "flux-jobs: ERROR: JobID ƒM unknown"),
