@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from runner.jobs.followed import Followed
 
 _LOOK_SECONDS = 0.5
-_ASK_SECONDS = 15.0
+_FIRST_PAUSE = 2.0
+_LONGEST_PAUSE = 15.0  # many people who ask every second bring a batch system down
+_GROWTH = 1.3
 _PIECE = 1 << 20
 
 
@@ -66,7 +68,8 @@ def new_content(
     over : callable
         Asks whether the job is over. It is asked rarely.
     """
-    position, asked = 0, time.monotonic() - _ASK_SECONDS
+    position, pause = 0, _FIRST_PAUSE
+    asked = time.monotonic() - pause
     last_look = False
     if not path.is_file():
         say("runner", f"nothing is written yet to {path}")
@@ -80,8 +83,8 @@ def new_content(
                     yield piece
         if last_look:
             return
-        if not grown and time.monotonic() - asked > _ASK_SECONDS:
-            asked = time.monotonic()
+        if not grown and time.monotonic() - asked > pause:
+            asked, pause = time.monotonic(), min(_LONGEST_PAUSE, pause * _GROWTH)
             last_look = over()  # what it wrote meanwhile is still to be read
         if not last_look:
             sleep(_LOOK_SECONDS)

@@ -79,3 +79,37 @@ def install(folder: Path, **programs: str) -> None:
     for name, text in programs.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
+
+
+#: A small LSF in the folder above its commands: jobs of this machine, each when the one it waits for is over.
+BSUB = """#!/bin/bash
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p lsf
+number=$(cat lsf/last 2> /dev/null || echo 100)
+echo $((number + 1)) > lsf/last
+cat > "lsf/$number.sh"
+[ "$1" = -w ] && after=$(tr -dc 0-9 <<< "$2")
+echo "PEND -" > "lsf/$number.state"
+export LSB_JOBID=$number LSB_JOBINDEX=0 LS_SUBCWD=$OLDPWD LSB_DJOB_HOSTFILE=$PWD/hosts
+name=$(sed -n 's/^#BSUB -o //p' "lsf/$number.sh"); output=$OLDPWD/${name/\\%J/$number}
+(
+    while [ -n "$after" ] && ! grep -qE "DONE|EXIT" "lsf/$after.state"; do sleep 0.1; done
+    grep -q EXIT "lsf/$number.state" && exit
+    echo "RUN -" > "lsf/$number.state"
+    bash "lsf/$number.sh" > "$output" 2>&1 & echo "$!" > "lsf/$number.pid"
+    wait "$!"; code=$?
+    if [ "$code" = 0 ]; then echo "DONE -"; else echo "EXIT $code"; fi > "lsf/$number.state"
+) > /dev/null 2>&1 < /dev/null &
+echo "Job <$number> is submitted to default queue <normal>."
+"""
+BJOBS = """#!/bin/bash
+cd "$(dirname "$0")/.." || exit 1
+cat "lsf/${!#}.state" 2> /dev/null || { echo "Job <${!#}> is not found" >&2; exit 255; }
+"""
+BKILL = """#!/bin/bash
+cd "$(dirname "$0")/.." || exit 1
+for number in "$@"; do
+    [ -e "lsf/$number.pid" ] && kill -TERM "$(cat "lsf/$number.pid")" && continue
+    echo "EXIT 143" > "lsf/$number.state"
+done
+"""

@@ -32,7 +32,7 @@ class Pbs(BatchSystem):
         return match(r"^(\d+(?:\[\])?(?:\.[\w.-]+)?)$", said)
 
     def questions(self, job_id: str) -> tuple[Question, ...]:
-        """Ask for a job that is not over, then for one that is (``-x``), which a server may forget at once."""
+        """Ask for a job that is not over, then for one that is (``-x``), if it is remembered."""
         return (
             Question(Command(("qstat", "-f", job_id)), read_qstat),
             Question(Command(("qstat", "-x", "-f", job_id)), read_qstat),
