@@ -22,13 +22,14 @@ part() { # in the background: a process of its own, which exec replaces
 """
 _END = """
 }
+told=
+trap 'told=yes; kill -TERM "$!" 2> /dev/null' TERM INT HUP
 part &
-child=$!
-trap 'kill -TERM "$child" 2> /dev/null' TERM INT HUP
+[ -z "$told" ] || kill -TERM "$!" # told before there was a part
 until # a signal ends the wait, not the part
-    wait "$child"
+    wait "$!"
     code=$?
-    ! kill -0 "$child" 2> /dev/null
+    ! kill -0 "$!" 2> /dev/null
 do :; done
 case $code in
 69 | 70 | 75) ;; # worth another try: see the exit codes of the runner

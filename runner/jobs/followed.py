@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.errors import MissingFileError, UsageError
+from runner.errors import MissingFileError, StartError, UsageError
 
 if TYPE_CHECKING:
     from runner.batch.queue.system import BatchSystem, JobState
@@ -48,6 +48,14 @@ class Followed:
         from runner.batch.queue.call import ask
 
         return ask(self.system, self.job_id)
+
+    def is_over(self) -> bool:
+        """Tell whether the job is over, as far as the system can be asked."""
+        try:
+            state = self.state()
+        except StartError:
+            return False
+        return state is None or state.phase == "ended"
 
     def exit_code_on_record(self) -> int | None:
         """Return the exit code that the job itself wrote down at its end."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runner.errors import MissingFileError, StartError
+from runner.errors import MissingFileError
 from runner.jobs.request_options import SYSTEMS
 from runner.launcher.speak import say
 
@@ -33,7 +33,7 @@ def command(*, job: str, follow: bool, system: str | None) -> None:
 
     found = followed.follow(job, system)
     path = found.log()
-    pieces = new_content(path, lambda: is_over(found)) if follow else content(found, path)
+    pieces = new_content(path, found.is_over) if follow else content(found, path)
     for piece in pieces:
         click.echo(piece, nl=False)
 
@@ -88,12 +88,3 @@ def new_content(
             last_look = over()  # what it wrote meanwhile is still to be read
         if not last_look:
             sleep(_LOOK_SECONDS)
-
-
-def is_over(job: Followed) -> bool:
-    """Tell whether a job is over, as far as the batch system can be asked."""
-    try:
-        state = job.state()
-    except StartError:
-        return False
-    return state is None or state.phase == "ended"

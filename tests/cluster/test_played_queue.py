@@ -105,6 +105,19 @@ def test_a_chain_is_ended_as_one_while_its_first_part_runs(runner: Runner, tmp_p
     assert (tmp_path / "work" / "ends").read_text() == "0"  # no second part ran
 
 
+def test_of_a_chain_only_what_is_left_is_ended(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "work" / "ends").write_text("75 sleeps")
+    jobs = submitted(runner, "--parts", "3", "job.py")
+    assert runner("wait", jobs[0]).returncode == 75
+    assert runner("cancel", jobs[0]).stdout == f"LSF was asked to end {jobs[1]}, {jobs[2]}\n"
+    assert [runner("wait", job).returncode for job in jobs[1:]] == [143, 143]
+    again = runner("cancel", jobs[0])
+    assert (again.returncode, again.stdout) == (
+        0,
+        f"LSF job {jobs[0]} is over, and so are the parts behind it\n",
+    )
+
+
 def test_a_log_is_followed_while_the_job_runs(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "work" / "ends").write_text("0")
     (job,) = submitted(runner, "job.py")

@@ -73,6 +73,16 @@ def test_the_part_is_told_to_stop_and_the_next_one_goes_on(tmp_path: Path) -> No
     assert not (tmp_path / "it's ended").exists()
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.003, 0.006, 0.009, 0.012, 0.02, 0.04])
+def test_nothing_is_left_whenever_the_part_is_told(tmp_path: Path, delay: float) -> None:
+    script = part(tmp_path, "exec sleep 30")
+    with processes.Command(["bash", script], cwd=tmp_path) as command:
+        time.sleep(delay)
+        command.signal(signal.SIGTERM)
+        finished = command.wait(timeout=5)
+    assert finished.returncode in (143, -signal.SIGTERM)
+
+
 @pytest.mark.parametrize("system", [system for system in SYSTEMS if system not in ("htcondor", "mpi")])
 def test_the_script_of_every_system_can_be_a_part(system: str, tmp_path: Path) -> None:
     request = JobRequest(command=("job.py",), walltime=60, queue="q", account="a", directives=("--x",))
