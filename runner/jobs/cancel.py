@@ -38,7 +38,7 @@ def command(job: str, system: str | None) -> None:
 
 
 def to_be_ended(job: Followed) -> tuple[str, ...]:
-    """Return a job and the parts behind it; of several, without those that are over: systems complain of them."""
+    """Return a job and the parts behind it; of several, not those that are over: systems complain."""
     job_ids = (job.job_id,) if job.submission is None else job.submission.left_of(job.job_id)
     if len(job_ids) == 1:
         return job_ids
