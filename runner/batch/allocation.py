@@ -15,9 +15,14 @@ class Allocation:
     Attributes
     ----------
     system : str
-        ``"slurm"``, ``"pbs"``, ``"sge"``, ``"oar"``, or ``"none"`` outside of any job.
+        ``"slurm"``, ``"pbs"``, ``"sge"``, ``"oar"``, ``"lsf"``, ``"htcondor"``, ``"flux"``, or ``"none"``
+        outside of any job.
     job_id : str or None
         The job's name for people and for the system's own commands, array index included.
+    array_index : int or None
+        Which task of a job array this is. OAR calls a job alone an array of one.
+    components : int
+        How many parts a heterogeneous job of SLURM has; 1 for all others.
     attempt : str or None
         A name that no other job and no other start of this job has: id, step, restart count.
         Safe as a part of a file name.
@@ -31,10 +36,14 @@ class Allocation:
         CPUs meant for one rank.
     memory_per_node : int or None
         Bytes that the job may use on this host, all its ranks together.
+    gpus_here : int or None
+        How many GPUs the job has on this host.
     ends_at : float or None
         When the system will end the job, seconds since 1970.
     submit_folder : Path or None
         Where the job was submitted.
+    scratch : Path or None
+        A folder that the system made on this host for this job, and removes with it.
     inside_step : bool
         Whether the system itself started this very process as a rank (``srun``); False in the
         batch script, where the rank variables mislead.
@@ -44,13 +53,17 @@ class Allocation:
 
     system: str = "none"
     job_id: str | None = None
+    array_index: int | None = None
+    components: int = 1
     attempt: str | None = None
     restarts: int = 0
     tasks: int | None = None
     hosts: tuple[str, ...] = ()
     cpus_per_task: int | None = None
     memory_per_node: int | None = None
+    gpus_here: int | None = None
     ends_at: float | None = None
     submit_folder: Path | None = None
+    scratch: Path | None = None
     inside_step: bool = False
     cancel_command: str | None = None

@@ -31,6 +31,7 @@ def allocation(environ: Mapping[str, str], nodes: NodeFile) -> Allocation:
     return Allocation(
         system="oar",
         job_id=job_id,
+        array_index=number(environ, "OAR_ARRAY_INDEX"),
         attempt=f"oar-{job_id}",
         hosts=nodes.hosts,
         ends_at=_end(environ, nodes),

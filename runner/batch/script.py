@@ -1,102 +1,57 @@
-"""Job scripts: what is asked of a batch system, and the text that asks it."""
+"""Job scripts: the text that asks a batch system for what is in a request."""
 
 from __future__ import annotations
 
-import re
 import shlex
-import sys
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from math import ceil
 
 import jinja2
 
+from runner.batch.gpus import gpu_words, gpus_per_task
+from runner.batch.request import OPTIONS, JobRequest
 from runner.batch.templates import template_folder
 from runner.errors import UsageError
 
-SYSTEMS = ("slurm", "pbs", "sge", "oar", "mpi")
+SYSTEMS = ("slurm", "pbs", "pbs-pals", "sge", "oar", "lsf", "lsf-jsrun", "htcondor", "flux", "mpi")
 
-#: What has no option that is the same at every site, or no meaning at all.
+_ASK_THE_SITE = 'sites name it differently: ask yours, and use --directive "{}"'
+_NOBODY = "leave it out: without a batch system nobody grants it"
+_SPREAD = {"parallel_environment": "leave it out: that is a word of Grid Engine"}
+_STARTS = {"starter": "leave it out: this system has a launcher of its own"}
+
+#: What has no option that is the same at every site, or no meaning at all, and what to do instead.
 _NOT_THERE = {
-    "sge": ("gpus_per_node", "memory"),
-    "oar": ("memory",),
-    "mpi": ("gpus_per_node", "memory", "queue", "account", "directives"),
+    "slurm": _SPREAD | _STARTS,
+    "pbs": _SPREAD,
+    "pbs-pals": _SPREAD | _STARTS,
+    "sge": {"memory": _ASK_THE_SITE.format("-l NAME=VALUE")},
+    "oar": _SPREAD | {"memory": _ASK_THE_SITE.format("-p NAME>=VALUE")},
+    "lsf": _SPREAD
+    | {
+        "memory": "what LSF counts (a process, a slot, a host) is the site's choice: ask, "
+        'and use --directive "-M VALUE"'
+    },
+    "lsf-jsrun": _SPREAD
+    | _STARTS
+    | {"memory": "leave it out: the nodes are the job's, with all their memory"},
+    "htcondor": _SPREAD | _STARTS | {"queue": 'HTCondor has no queues: use --directive "requirements = ..."'},
+    "flux": _SPREAD | _STARTS | {"memory": "leave it out: Flux counts cores and GPUs, not memory"},
+    "mpi": dict.fromkeys(
+        ("gpus_per_node", "memory", "queue", "account", "parallel_environment", "directives"), _NOBODY
+    ),
 }
-_OPTIONS = {
-    "gpus_per_node": "--gpus-per-node",
-    "memory": "--mem",
-    "queue": "--queue",
-    "account": "--account",
-    "directives": "--directive",
-}
-_WORD = re.compile(r"[A-Za-z0-9_][\w.,:@/+-]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRequest:
-    """What one job asks of a batch system.
+def not_there(system: str) -> Mapping[str, str]:
+    """Return the fields of a request that a system has no common words for, and what to do instead."""
+    return _NOT_THERE[system]
 
-    Attributes
-    ----------
-    command : tuple of str
-        What follows ``python -m runner``: its options, the job, the job's arguments.
-    nodes : int
-        Machines.
-    tasks_per_node : int
-        Ranks on each machine.
-    cpus_per_task : int or None
-        CPUs for each rank, and task threads of its worker; None leaves both to the system.
-    gpus_per_node : int or None
-        GPUs on each machine.
-    memory : int or None
-        Bytes that the job may use on each machine.
-    walltime : float or None
-        Seconds after which the system ends the job.
-    queue : str or None
-        Queue or partition.
-    account : str or None
-        Account or project that pays.
-    name : str
-        The job's name.
-    parallel_environment : str
-        Grid Engine's name for a way to spread slots over hosts; each site has its own.
-    directives : tuple of str
-        Further options of the batch system, word for word.
-    python : str
-        Absolute path of the interpreter.
 
-    Raises
-    ------
-    UsageError
-        If there is nothing to run, or a name could break the script.
-    """
-
-    command: tuple[str, ...]
-    nodes: int = 1
-    tasks_per_node: int = 1
-    cpus_per_task: int | None = None
-    gpus_per_node: int | None = None
-    memory: int | None = None
-    walltime: float | None = None
-    queue: str | None = None
-    account: str | None = None
-    name: str = "runner"
-    parallel_environment: str = "mpi"
-    directives: tuple[str, ...] = ()
-    python: str = sys.executable
-
-    def __post_init__(self) -> None:
-        if not self.command:
-            raise UsageError("no job was given for the script", "write it behind --, like: -- job.py --fast")
-        for word in (self.queue, self.account, self.name, self.parallel_environment):
-            if word is not None and not _WORD.fullmatch(word):
-                raise UsageError(
-                    f"{word!r} cannot stand in a directive of a job script",
-                    "use letters, digits and _ . , : @ / + - only",
-                )
-        for directive in self.directives:
-            if not directive.strip() or not directive.isprintable():
-                raise UsageError(f"{directive!r} is not a directive", "give one line of text")
+def template_name(system: str) -> str:
+    """Return the template of a system: HTCondor takes a description, the others a script."""
+    return f"{system}.sub.j2" if system == "htcondor" else f"{system}.sh.j2"
 
 
 def render(system: str, request: JobRequest) -> str:
@@ -121,21 +76,31 @@ def render(system: str, request: JobRequest) -> str:
     """
     if system not in SYSTEMS:
         raise UsageError(f"there is no job script for {system!r}", f"choose one of {', '.join(SYSTEMS)}")
-    for name in _NOT_THERE.get(system, ()):
+    for name, remedy in not_there(system).items():
         if getattr(request, name):
-            raise UsageError(f"{_OPTIONS[name]} cannot be given for {system}", _remedy(system))
+            raise UsageError(f"{OPTIONS[name]} cannot be given for {system}", remedy)
     values = asdict(request)
+    values["gpus"] = gpu_words(system, request)
+    if request.interface is not None:
+        values["command"] = ("--interface", request.interface, *request.command)
     if request.memory is not None:
         values["memory"] = ceil(request.memory / (1 << 20))  # MiB, which every system can read
     if request.walltime is not None:
         values["walltime"] = ceil(request.walltime)
-    return _environment().get_template(f"{system}.sh.j2").render(values)
+    if system == "htcondor":
+        values["gpus_per_task"] = gpus_per_task(request)
+        values["memory_per_task"] = ceil((values["memory"] or 0) / request.tasks_per_node)
+        _check_words(request)
+    return _environment().get_template(template_name(system)).render(values)
 
 
-def _remedy(system: str) -> str:
-    if system == "mpi":
-        return "leave it out: without a batch system nobody grants it"
-    return 'sites name it differently: ask yours, and use --directive "-l NAME=VALUE"'
+def _check_words(request: JobRequest) -> None:
+    for word in request.command:
+        if not word.isprintable():
+            raise UsageError(
+                f"{word!r} cannot be an argument of a job of HTCondor",
+                "its submit file takes single lines only",
+            )
 
 
 def _environment() -> jinja2.Environment:
@@ -149,6 +114,8 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["sh"] = _quote
     environment.filters["clock"] = _clock
+    environment.filters["hours"] = _hours
+    environment.filters["condor"] = _condor
     return environment
 
 
@@ -160,3 +127,15 @@ def _clock(seconds: int) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours:02d}:{minutes:02d}:{seconds:02d}"
+
+
+def _hours(seconds: int) -> str:
+    """Write hours and minutes, as LSF counts; a part of a minute is a whole one."""
+    hours, minutes = divmod(ceil(seconds / 60), 60)
+    return f"{hours}:{minutes:02d}"
+
+
+def _condor(line: str) -> str:
+    """Quote one argument for the value of HTCondor's ``arguments``, which also has macros, ``$(NAME)``."""
+    quoted = line.strip().replace('"', '""').replace("'", "''").replace("$", "$(DOLLAR)")
+    return f"'{quoted}'"

@@ -33,10 +33,19 @@ def allocation(environ: Mapping[str, str], nodes: NodeFile) -> Allocation:
     return Allocation(
         system="sge",
         job_id=job_id,
+        array_index=None if task == "undefined" else number(environ, "SGE_TASK_ID"),
         attempt=f"sge-{job_id}-{restarts}",
         restarts=restarts,
         hosts=nodes.hosts,
         ends_at=end_time(environ),
+        gpus_here=_gpus(environ),
         submit_folder=folder(environ, "SGE_O_WORKDIR"),
+        scratch=folder(environ, "TMPDIR") or folder(environ, "TMP"),
         cancel_command=f"qdel {job_id}",
     )
+
+
+def _gpus(environ: Mapping[str, str]) -> int | None:
+    """Count the names of a resource map called gpu, which Univa's and Altair's Grid Engine hand out."""
+    names = environ.get("SGE_HGR_gpu")
+    return None if names is None else len(names.split())

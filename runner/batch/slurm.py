@@ -41,12 +41,15 @@ def allocation(environ: Mapping[str, str]) -> Allocation:
     return Allocation(
         system="slurm",
         job_id=job_id,
+        array_index=number(environ, "SLURM_ARRAY_TASK_ID"),
+        components=number(environ, "SLURM_HET_SIZE") or 1,
         attempt=f"slurm-{job_id}-{_step(environ)}-{restarts}",
         restarts=restarts,
         tasks=tasks,
         hosts=expand(nodes) if nodes else (),
         cpus_per_task=number(environ, "SLURM_CPUS_PER_TASK"),
         memory_per_node=_memory_on_node(environ),
+        gpus_here=number(environ, "SLURM_GPUS_ON_NODE"),
         ends_at=_end(environ),
         submit_folder=folder(environ, "SLURM_SUBMIT_DIR"),
         inside_step=inside_step,
@@ -69,12 +72,18 @@ def _step(environ: Mapping[str, str]) -> str:
 
 
 def _memory_on_node(environ: Mapping[str, str]) -> int | None:
-    """Return the one that was asked for, of memory for each node and memory for each CPU."""
+    """Return the one that was asked for, of memory for each node, for each CPU and for each GPU."""
     per_node = number(environ, "SLURM_MEM_PER_NODE")
     if per_node:  # 0 stands for all that the node has
         return per_node * _MIB
-    per_cpu, cpus = number(environ, "SLURM_MEM_PER_CPU"), number(environ, "SLURM_CPUS_ON_NODE")
-    return per_cpu * cpus * _MIB if per_cpu and cpus else None
+    for each, how_many in (
+        ("SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE"),
+        ("SLURM_MEM_PER_GPU", "SLURM_GPUS_ON_NODE"),
+    ):
+        size, count = number(environ, each), number(environ, how_many)
+        if size and count:
+            return size * count * _MIB
+    return None
 
 
 def _end(environ: Mapping[str, str]) -> float | None:

@@ -84,13 +84,17 @@ def _allocation(allocation: Allocation) -> dict[str, str]:
     values = {
         "system": allocation.system,
         "job": allocation.job_id,
+        "array index": allocation.array_index,
+        "components": allocation.components if allocation.components > 1 else None,
         "ranks": allocation.tasks,
         "hosts": fold(allocation.hosts) or None,
         "cores per rank": allocation.cpus_per_task,
         "memory per host": size(allocation.memory_per_node),
+        "GPUs on this host": allocation.gpus_here,
         "ends": None if ends is None else ends.isoformat(timespec="seconds"),
         "restarted": allocation.restarts or None,
         "submitted in": allocation.submit_folder,
+        "scratch of the job": allocation.scratch,
         "stop with": allocation.cancel_command,
     }
     return {name: str(value) for name, value in values.items() if value is not None}

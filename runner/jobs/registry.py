@@ -38,6 +38,11 @@ BUILT_INS = {
     "serve": BuiltIn("runner.jobs.serve", True, "Job: keep the cluster for clients elsewhere."),
     "info": BuiltIn("runner.jobs.info", False, "Tool: print what the launcher sees here."),
     "status": BuiltIn("runner.jobs.status", False, "Tool: show the jobs that run, or one of them."),
+    "submit": BuiltIn("runner.jobs.submit", False, "Tool: submit a job to the batch system."),
+    "wait": BuiltIn("runner.jobs.wait", False, "Tool: wait for a batch job, leave with its exit code."),
+    "log": BuiltIn("runner.jobs.log", False, "Tool: print the output of a batch job."),
+    "cancel": BuiltIn("runner.jobs.cancel", False, "Tool: end a batch job."),
+    "launch-hosts": BuiltIn("runner.jobs.launch_hosts", False, "Tool: start ranks over ssh, oarsh or qrsh."),
     "jobscript": BuiltIn("runner.jobs.jobscript", False, "Tool: print a job script for a batch system."),
     "simulate": BuiltIn("runner.jobs.simulate", False, "Tool: write a synthetic scan of a known object."),
 }

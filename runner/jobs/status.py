@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from runner.errors import MissingFileError
+from runner.errors import MissingFileError, StartError, UsageError
 from runner.launcher.record import Record
 from runner.units import format_duration
 
@@ -45,6 +45,9 @@ def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | 
     records = read_records(folder)
     if job is not None:
         records = [record for record in records if job in (record.name, record.job_id)]
+        if not records and not as_json and (queued := in_queue(job)):
+            click.echo(queued)
+            return
         if not records:
             raise MissingFileError(
                 f"there is no record of a job {job!r} in {folder}",
@@ -58,6 +61,21 @@ def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | 
         click.echo("\n\n".join(details(record, now) for record in records))
     else:
         click.echo(table(records, now) if records else f"no job is running (records: {folder})")
+
+
+def in_queue(job: str) -> str:
+    """Say how a job is that has no record (yet), if a batch system here knows it; empty if none does."""
+    from runner.jobs.followed import follow
+
+    try:
+        found = follow(job)
+        state = found.state()
+    except (StartError, UsageError):  # no batch system here, several, or none that answers
+        return ""
+    if state is None:
+        return ""
+    code = "" if state.exit_code is None else f", exit code {state.exit_code}"
+    return f"{found.title}: {state.word}{code}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

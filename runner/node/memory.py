@@ -12,6 +12,9 @@ from pathlib import Path
 
 import psutil
 
+# of a process, which batch systems set: all its addresses (-v), its data (-d), and what it holds (-m), which
+# Linux does not enforce and Dask minds
+_ULIMITS = (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_RSS)
 _UNLIMITED = 1 << 60  # control groups write "no limit" as a number near 2**63
 
 
@@ -25,12 +28,11 @@ def memory_limit(*, asked: int | None = None, proc: Path = Path("/proc"), sys: P
     proc, sys : Path
         Where the kernel's file systems are mounted.
     """
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     limits: list[int] = [psutil.virtual_memory().total, *cgroup_limits(proc, sys)]
     if asked:
         limits.append(asked)
-    if soft != resource.RLIM_INFINITY:
-        limits.append(soft)
+    ulimits = (resource.getrlimit(kind)[0] for kind in _ULIMITS)
+    limits += [soft for soft in ulimits if soft != resource.RLIM_INFINITY]
     return min(limits)
 
 

@@ -41,7 +41,10 @@ def test_every_module_is_in_the_wheel(installed: Path) -> None:
 
 
 def test_every_template_is_in_the_wheel(installed: Path) -> None:
-    assert relative(installed / "runner" / "jobscripts", "*.j2") == relative(ROOT / "jobscripts", "*.j2")
+    for pattern in ("*.j2", "*.toml"):
+        in_checkout = relative(ROOT / "jobscripts", pattern)
+        assert in_checkout
+        assert relative(installed / "runner" / "jobscripts", pattern) == in_checkout
 
 
 def test_an_installation_without_the_checkout_prints_job_scripts(installed: Path, tmp_path: Path) -> None:

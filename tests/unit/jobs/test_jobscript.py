@@ -6,7 +6,8 @@ import sys
 import pytest
 from click.testing import CliRunner, Result
 
-from runner.batch.script import SYSTEMS, JobRequest, render
+from runner.batch.request import JobRequest
+from runner.batch.script import SYSTEMS, render
 from runner.errors import UsageError
 from runner.jobs.jobscript import command
 

@@ -36,6 +36,17 @@ RECORDED = {
     "sge-array": ALONE,
     "sge-parallel": ALONE,
     "oar": ALONE,
+    "pbs-pals": Place(
+        launcher="pals",
+        rank=7,
+        size=10,
+        local_size=5,
+        shared_name="pals-0f7c2b3e-8f6e-4b0e-a7f3-0a0c3f7f1f10",
+    ),
+    "lsf-jsrun": Place(launcher="jsrun", rank=8, size=14, shared_name="jsrun-lsf-4711-0"),
+    "lsf-array": ALONE,
+    "htcondor": Place(launcher="htcondor", rank=3, size=10),  # the job script gives the name
+    "flux": Place(launcher="flux", rank=7, size=10, shared_name="flux-_M7Zq9AKHno"),
 }
 
 

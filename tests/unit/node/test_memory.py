@@ -103,10 +103,11 @@ def test_the_smallest_limit_holds(
     assert memory_limit(asked=asked, **roots) == (limit or everything)
 
 
-def test_a_limit_of_the_shell_holds(tmp_path: Path, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("option", ["-v", "-d", "-m"])
+def test_a_limit_of_the_shell_holds(tmp_path: Path, environment: dict[str, str], option: str) -> None:
     program = "from runner.node.memory import memory_limit; print(memory_limit())"
-    line = f"ulimit -S -v {1 << 20}; exec \"$0\" -c '{program}'"
-    finished = run(["sh", "-c", line, sys.executable], timeout=20, cwd=tmp_path, env=environment)
+    line = f"ulimit -S {option} {1 << 20}; exec \"$0\" -c '{program}'"
+    finished = run(["bash", "-c", line, sys.executable], timeout=20, cwd=tmp_path, env=environment)
     assert (finished.stdout, finished.stderr) == (f"{1 << 30}\n", "")
 
 

@@ -12,8 +12,9 @@ settings=(HDF5_USE_FILE_LOCKING=FALSE)
 settings+=(RUNNER_JOB="oar-$OAR_JOB_ID-$$")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
-# OAR's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
-export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh
+# the system's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
+export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh
 export I_MPI_HYDRA_BOOTSTRAP=ssh I_MPI_HYDRA_BOOTSTRAP_EXEC=oarsh
 cd "$OAR_WORKDIR"
 

@@ -1,24 +1,27 @@
-#!/bin/bash
+#!/bin/bash -l
 # Submit with: chmod +x FILE; oarsub -S ./FILE
 #OAR -n recon
-#OAR -l /nodes=2/gpu=4,walltime=02:00:00
+#OAR -l /nodes=2/gpu=10,walltime=02:00:00
 #OAR -q gpu
 #OAR --project abc
 #OAR -O recon-%jobid%.out
 #OAR -E recon-%jobid%.out
 #OAR --exclusive
 
-# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+module load mpi
+ulimit -c 0
 set -euo pipefail
 # for every rank: parallel file systems refuse HDF5's locks
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_SCRATCH="/local/$USER")
 settings+=(RUNNER_JOB="oar-$OAR_JOB_ID-$$")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
 # this system does not say when it ends the job; it began a moment before this line
 settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
-# OAR's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
-export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh
+# the system's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
+export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh
 export I_MPI_HYDRA_BOOTSTRAP=ssh I_MPI_HYDRA_BOOTSTRAP_EXEC=oarsh
 cd "$OAR_WORKDIR"
 
@@ -26,4 +29,4 @@ cd "$OAR_WORKDIR"
 hosts=$(mktemp) # OAR clears away what its jobs leave in /tmp
 awk '!seen[$1]++ {for (rank = 1; rank <= 5; rank++) print $1}' "$OAR_NODEFILE" > "$hosts"
 exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
-    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'
+    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'

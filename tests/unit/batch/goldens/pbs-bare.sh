@@ -4,7 +4,7 @@
 #PBS -N runner
 #PBS -l select=1:ncpus=1:mpiprocs=1
 #PBS -l place=scatter
-#PBS -j oe
+#PBS -j oe -k doe
 
 # Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
 set -euo pipefail

@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/bash -l
 # Submit with: qsub FILE
 # For Grid Engine. The parallel environment must let mpirun start processes on its hosts: ask the site for its name.
 #$ -S /bin/bash
@@ -7,14 +7,17 @@
 #$ -j y
 #$ -pe mpi-node 80
 #$ -l h_rt=02:00:00
+#$ -l gpu=a100:10
 #$ -q gpu
 #$ -P abc
 #$ --exclusive
 
-# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+module load mpi
+ulimit -c 0
 set -euo pipefail
 # for every rank: parallel file systems refuse HDF5's locks
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_SCRATCH="/local/$USER")
 settings+=(RUNNER_JOB="sge-$JOB_ID-$$")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
@@ -25,4 +28,4 @@ settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
 hosts=${TMPDIR:-$TMP}/hosts
 awk '{for (rank = 1; rank <= int($2 / 8); rank++) print $1}' "$PE_HOSTFILE" > "$hosts"
 exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
-    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'
+    env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'

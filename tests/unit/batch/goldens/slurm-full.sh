@@ -1,10 +1,10 @@
-#!/bin/bash
+#!/bin/bash -l
 # Submit with: sbatch FILE
 #SBATCH --job-name=recon
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=5
 #SBATCH --cpus-per-task=8
-#SBATCH --gpus-per-node=4
+#SBATCH --gres=gpu:a100:10
 #SBATCH --mem=409600M
 #SBATCH --time=02:00:00
 #SBATCH --partition=gpu
@@ -14,10 +14,12 @@
 #SBATCH --no-kill
 #SBATCH --exclusive
 
-# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+module load mpi
+ulimit -c 0
 set -euo pipefail
 # for every rank: parallel file systems refuse HDF5's locks
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_SCRATCH="/local/$USER")
 cd "$SLURM_SUBMIT_DIR"
 if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells the end, if there is one
     end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
@@ -29,7 +31,7 @@ fi
 # srun of 22.05 does not read the number of CPUs from the job: say it again
 srun=$(mktemp)
 srun --no-kill --kill-on-bad-exit=0 --cpus-per-task=8 --cpu-bind=cores --unbuffered \
-    env "${settings[@]}" RUNNER_SRUN="$srun" '/opt/my env/bin/python' -u -m runner --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5' <&0 &
+    env "${settings[@]}" RUNNER_SRUN="$srun" '/opt/my env/bin/python' -u -m runner --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5' <&0 &
 echo "$!" > "$srun"
 code=0
 wait "$!" 2> /dev/null || code=$?

@@ -1,0 +1,133 @@
+"""A job that was handed to a batch system: found again by its id, asked about, its output found."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import MissingFileError, StartError, UsageError
+
+if TYPE_CHECKING:
+    from runner.batch.queue.system import BatchSystem, JobState
+    from runner.batch.submission import Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A job of a batch system.
+
+    Attributes
+    ----------
+    system : BatchSystem
+        Its commands.
+    job_id : str
+        The system's name of the job.
+    submission : Submission or None
+        How it came there, if ``runner submit`` put it there.
+    """
+
+    system: BatchSystem
+    job_id: str
+    submission: Submission | None = None
+
+    @property
+    def title(self) -> str:
+        """The job for people."""
+        return f"{self.system.title} job {self.job_id}"
+
+    def state(self) -> JobState | None:
+        """Ask the system how the job is; None if it does not know it (any more).
+
+        Raises
+        ------
+        StartError
+            If it cannot be asked.
+        """
+        from runner.batch.queue.call import ask
+
+        return ask(self.system, self.job_id)
+
+    def is_over(self) -> bool:
+        """Tell whether the job is over, as far as the system can be asked."""
+        try:
+            state = self.state()
+        except StartError:
+            return False
+        return state is None or state.phase == "ended"
+
+    def exit_code_on_record(self) -> int | None:
+        """Return the exit code that the job itself wrote down at its end."""
+        from runner.launcher.journal import default_folder, read_records
+
+        codes = [
+            record.exit_code for record in read_records(default_folder()) if record.job_id == self.job_id
+        ]
+        return codes[-1] if codes else None
+
+    def log(self) -> Path:
+        """Return the file with the job's output.
+
+        Raises
+        ------
+        MissingFileError
+            If nobody knows which it is.
+        """
+        from runner.batch.queue.call import ASK_SECONDS, call
+
+        if self.submission is not None:
+            return self.submission.folder / self.system.log(self.submission.name, self.job_id)
+        path = self.system.log_in(
+            call(self.system.questions(self.job_id)[0].command, seconds=ASK_SECONDS).stdout
+        )
+        if path is None:
+            raise MissingFileError(
+                f"{self.system.title} does not tell where the output of job {self.job_id} goes",
+                "jobs from runner submit are known",
+            )
+        return path
+
+
+def submissions_folder() -> Path:
+    """Return where submissions are kept: beside the records of running jobs."""
+    from runner.launcher.journal import default_folder
+
+    return default_folder() / "submitted"
+
+
+def follow(job: str, system: str | None = None) -> Followed:
+    """Find a job by the batch system's id, or by its name in ``runner status``.
+
+    Parameters
+    ----------
+    job : str
+        The id or name.
+    system : str, optional
+        The batch system, where a job that others submitted shall be found and there are several.
+
+    Raises
+    ------
+    UsageError
+        If it is a job outside of any batch system.
+    StartError
+        If there is no batch system here.
+    """
+    from runner.batch.queue.systems import batch_system, the_system_here
+    from runner.batch.submission import find
+    from runner.launcher.journal import default_folder, read_records
+
+    job_id = job
+    for record in read_records(default_folder()):
+        if record.name == job:
+            if record.job_id is None:
+                raise UsageError(
+                    f"{job} is no batch job", f"to stop it: {record.stop_with or 'runner status'}"
+                )
+            job_id, system = record.job_id, system or record.system
+    submission = find(job_id, submissions_folder())
+    if submission is not None:
+        full = next(one for one in submission.job_ids if job_id in (one, one.partition(".")[0]))
+        return Followed(system=batch_system(submission.system), job_id=full, submission=submission)
+    name = system or the_system_here(lambda command: shutil.which(command) is not None)
+    return Followed(system=batch_system(name), job_id=job_id)

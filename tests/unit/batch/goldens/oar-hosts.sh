@@ -1,0 +1,21 @@
+#!/bin/bash
+# Submit with: chmod +x FILE; oarsub -S ./FILE
+#OAR -n runner
+#OAR -l /nodes=1/core=2,walltime=00:01:00
+#OAR -O runner-%jobid%.out
+#OAR -E runner-%jobid%.out
+
+# Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.
+set -euo pipefail
+# for every rank: parallel file systems refuse HDF5's locks
+settings=(HDF5_USE_FILE_LOCKING=FALSE)
+settings+=(RUNNER_JOB="oar-$OAR_JOB_ID-$$")
+# this system does not say when it ends the job; it began a moment before this line
+settings+=(RUNNER_END=$(($(date +%s) + 60 - 30)))
+cd "$OAR_WORKDIR"
+
+# 1 per host, one line per rank; OAR's own file repeats a host per core
+hosts=$(mktemp) # OAR clears away what its jobs leave in /tmp
+awk '!seen[$1]++ {for (rank = 1; rank <= 1; rank++) print $1}' "$OAR_NODEFILE" > "$hosts"
+exec /opt/env/bin/python -m runner launch-hosts --hosts "$hosts" --ssh "oarsh" -- \
+    env "${settings[@]}" /opt/env/bin/python -u -m runner --threads 2 job.py
