@@ -257,7 +257,7 @@ def runner(
             sys.exit(_run_built_in(ctx, job[0], job[1:], launch_options))
         if program.kind == "stdin" and launch_options.roles == "auto":
             launch_options = replace(launch_options, roles="shared")  # mpirun gives its input to rank 0 alone
-        raise _JobEnded(launch(program, launch_options, os.environ))
+        raise _JobEnded(launch(program, launch_options, os.environ, ctx.obj))
     except RunnerError as error:
         # What is wrong with the command line is wrong on every rank, and said once.
         if _rank() == 0 or not isinstance(error, (UsageError, MissingFileError)):
@@ -269,10 +269,16 @@ def runner(
         sys.exit(130)
 
 
-def main() -> None:
-    """Run the command line."""
+def main(parent: int | None = None) -> None:
+    """Run the command line.
+
+    Parameters
+    ----------
+    parent : int, optional
+        The process that started this one, if somebody looked earlier.
+    """
     try:
-        runner(prog_name="runner")
+        runner(prog_name="runner", obj=os.getppid() if parent is None else parent)
     except _JobEnded as end:
         leave(end.args[0])
 
@@ -301,7 +307,7 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
     if built_in.on_cluster:
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
-        raise _JobEnded(launch(program, options, os.environ))
+        raise _JobEnded(launch(program, options, os.environ, ctx.obj))
     with inner:
         return int(command.invoke(inner) or 0)
 

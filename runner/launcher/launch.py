@@ -37,7 +37,7 @@ from runner.launcher.roles import local_workers
 from runner.node import open_files
 
 
-def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str]) -> int:
+def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str], parent: int) -> int:
     """Live the life of one rank and return its exit code: the job's, on rank 0.
 
     Parameters
@@ -48,6 +48,8 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
         The same on every rank.
     environ : mapping
         The environment that this rank was started with.
+    parent : int
+        The process that started this one.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str])
     crew = Crew(environ)
     try:
         if place.launcher != "none":  # a person may well close the shell that started us in the background
-            stop_without_parent()
+            stop_without_parent(parent)
         facts = gather_facts(place, allocation, environ, options.scratch)
         rank = Rank(
             place=place,

@@ -100,7 +100,7 @@ def _warm_up() -> None:
 @contextmanager
 def _fast_yaml() -> Iterator[None]:
     """Have Dask read its settings, at import, with PyYAML's loader in C: the same in a tenth of the time."""
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     in_python = yaml.SafeLoader
     yaml.SafeLoader = getattr(yaml, "CSafeLoader", in_python)
