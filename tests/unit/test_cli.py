@@ -26,7 +26,7 @@ class Launched:
         self.options: LaunchOptions | None = None
         self.outcome: int | RunnerError = 0
 
-    def __call__(self, program: Program, options: LaunchOptions, _environ: object) -> int:
+    def __call__(self, program: Program, options: LaunchOptions, *_rest: object) -> int:
         self.program, self.options = program, options
         if isinstance(self.outcome, RunnerError):
             raise self.outcome
