@@ -10,6 +10,7 @@ from datetime import datetime
 from runner.batch.allocation import Allocation
 from runner.errors import UsageError
 
+MOST_REQUEUES = 20
 _SECONDS = 5.0  # for a command to answer
 
 
@@ -43,8 +44,13 @@ def check_requeue(allocation: Allocation) -> None:
 
 
 def requeue(allocation: Allocation) -> str:
-    """Ask SLURM to run this job again, which ends this run of it, and say how that went."""
+    """Ask SLURM to run this job again, which ends this run of it, and say how that went.
+
+    Not for ever: a job that gets nowhere in so many runs would get nowhere in more.
+    """
     job = f"job {allocation.job_id}"
+    if allocation.restarts >= MOST_REQUEUES:
+        return f"{job} was run again {allocation.restarts} times, which is the most; submit it again to go on"
     done, answer = _run(["scontrol", "requeue", str(allocation.job_id)])
     if done:
         return f"SLURM will run {job} again (--requeue)"
