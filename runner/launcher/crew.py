@@ -24,8 +24,8 @@ from runner.launcher.exits import LOST, exit_code
 from runner.launcher.nursery import MESSAGE_SIZE, fork_nursery
 from runner.node.processes import children, descendants
 
-# A child that loads MPI itself must not take over the rank's own connection to the launcher, nor a runner that
-# the job starts its number.
+# A child that loads MPI itself must not take over the rank's own connection to the launcher, nor a runner
+# that the job starts the rank's number.
 _LAUNCHER_PREFIXES = (
     "OMPI_",
     "PMIX_",
