@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -55,6 +55,12 @@ def requeue(allocation: Allocation) -> str:
     if done:
         return f"SLURM will run {job} again (--requeue)"
     return f"SLURM will not run {job} again: {answer}; was it submitted by sbatch, with --requeue?"
+
+
+def cancel_step(allocation: Allocation, environ: Mapping[str, str]) -> None:
+    """End all ranks of the step of a SLURM job that this process belongs to."""
+    if allocation.system == "slurm" and "SLURM_STEP_ID" in environ:
+        _run(["scancel", f"{environ['SLURM_JOB_ID']}.{environ['SLURM_STEP_ID']}"])
 
 
 def _run(argv: Sequence[str]) -> tuple[bool, str]:
