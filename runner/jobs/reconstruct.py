@@ -51,9 +51,23 @@ def column_or_auto(text: str) -> float | str:
 )
 @click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.option(
+    "--cluster",
+    "where",
+    metavar="WHERE",
+    help="allocation, local, jobqueue:NAME, an address like tcp://HOST:PORT, or a scheduler file.  "
+    "[allocation, made of the ranks of this job or of this machine]",
+)
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and stop.")
 def command(
-    scan: Path, volume: Path, config: Path | None, *, overwrite: bool, only_plan: bool, **given: Any
+    scan: Path,
+    volume: Path,
+    config: Path | None,
+    *,
+    overwrite: bool,
+    only_plan: bool,
+    where: str | None,
+    **given: Any,
 ) -> None:
     """Reconstruct SCAN (NXtomo or DXchange) into VOLUME (HDF5).
 
@@ -61,9 +75,9 @@ def command(
     """
     settings = load_settings(config, given)
     if only_plan:
-        _print_plan(scan, settings)
+        _print_plan(scan, settings, where)
     else:
-        _reconstruct(scan, volume, settings, overwrite=overwrite)
+        _reconstruct(scan, volume, settings, where, overwrite=overwrite)
 
 
 def run(args: tuple[str, ...]) -> int:
@@ -77,27 +91,25 @@ def run(args: tuple[str, ...]) -> int:
     return run_command(command, args)
 
 
-def _print_plan(scan: Path, settings: Settings) -> None:
-    from distributed import Client
-
+def _print_plan(scan: Path, settings: Settings, where: str | None) -> None:
+    from runner.clusters import cluster
     from runner.tomo.dispatch import resources_of
     from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
     from runner.tomo.scan import open_scan
 
     opened = open_scan(scan, entry=settings.entry)
-    with Client() as client:
+    with cluster(where) as client:
         click.echo(describe(plan_for(opened, settings, resources_of(client))))
 
 
-def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: bool) -> None:
-    from distributed import Client
-
+def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:
+    from runner.clusters import cluster
     from runner.tomo.pipeline import reconstruct
     from runner.walltime import time_left
 
     show = _Display()
-    with Client() as client:
+    with cluster(where) as client:
         try:
             outcome = reconstruct(
                 scan,
