@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ class Setup:
     window: str
     padding: str
     mask: bool
+    quality: str = "standard"
+    cutoff: float = 1.0
+    memory: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +124,13 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         columns=setup.columns,
         center=setup.center,
         method=setup.method,
+        quality=setup.quality,
         window=setup.window,
+        cutoff=setup.cutoff,
         padding=setup.padding,
         mask=setup.mask,
         threads=threads,
+        memory=setup.memory,
     )
 
 

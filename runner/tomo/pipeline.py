@@ -92,7 +92,9 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
     ScanError
         If the memory does not suffice.
     """
-    return make_plan(work_of(scan, *rows_within(settings.rows, scan.rows)), resources)
+    rows = rows_within(settings.rows, scan.rows)
+    work = work_of(scan, *rows, method=settings.method, quality=settings.quality)
+    return make_plan(work, resources)
 
 
 def reconstruct(
@@ -150,7 +152,7 @@ def reconstruct(
     parameters = _parameters(scan, plan, axis, units, settings)
     content = _content(scan, plan, units, parameters, command_line)
     target = create_volume(place, content, overwrite=overwrite)
-    job = Job(scan=scan, setup=_setup(scan, axis, settings), target=target, scale=scale)
+    job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=target, scale=scale)
     try:
         results, failures, left = run_chunks(
             client,
@@ -232,15 +234,18 @@ def _files(scan: Scan) -> set[Path]:
     return {scan.path, *(some.file for some in frames)}
 
 
-def _setup(scan: Scan, axis: Axis, settings: Settings) -> Setup:
+def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
     return Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
         center=axis.position,
         method=settings.method,
+        quality=settings.quality,
         window=settings.window,
+        cutoff=settings.cutoff,
         padding=settings.padding,
         mask=settings.mask,
+        memory=plan.buffers,
     )
 
 

@@ -36,7 +36,7 @@ def nrmse(image, reference, where):
 
 
 def exact_fbp(sinogram, degrees, center, *, length, padding, intervals=None):
-    """The filtered backprojection sum in double precision; nothing shared with the engine but the ramp."""
+    """The filtered backprojection sum in double precision; nothing shared with the methods but the ramp."""
     angles, columns = sinogram.shape
     theta = np.deg2rad(degrees)
     padded = np.pad(sinogram.astype(float), ((0, 0), (0, length - columns)))
