@@ -255,4 +255,3 @@ def describe(plan: Plan) -> str:
         "written": format_size(plan.bytes_written),
     }
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
-

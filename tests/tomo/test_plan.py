@@ -5,7 +5,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from runner.errors import ScanError
-from runner.tomo.plan import ALIGNMENT, Resources, Work, cut, describe, least_memory, make_plan, memory_of_rows
+from runner.tomo.plan import (
+    ALIGNMENT,
+    Resources,
+    Work,
+    cut,
+    describe,
+    least_memory,
+    make_plan,
+    memory_of_rows,
+)
 
 GIB = 1 << 30
 

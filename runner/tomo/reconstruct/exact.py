@@ -82,9 +82,7 @@ class ExactReconstruction:
             self._idle.put(transform)
 
 
-def _transfer(
-    geometry: Geometry, length: int, response: NDArray[np.floating]
-) -> NDArray[np.complex64]:
+def _transfer(geometry: Geometry, length: int, response: NDArray[np.floating]) -> NDArray[np.complex64]:
     """Make the factor of every spectrum: ramp, weights and the shift of the axis, (angle, frequency)."""
     angles = geometry.radians
     height, width = geometry.shape
@@ -110,7 +108,9 @@ def _signs(length: int) -> NDArray[np.float64]:
 class _Transform:
     """One non-uniform FFT with its sorted points and its grid, for one thread at a time."""
 
-    def __init__(self, points_y: NDArray[np.float32], points_x: NDArray[np.float32], shape: tuple[int, int]) -> None:
+    def __init__(
+        self, points_y: NDArray[np.float32], points_x: NDArray[np.float32], shape: tuple[int, int]
+    ) -> None:
         self._plan = finufft.Plan(
             1, shape, eps=_TOLERANCE, isign=1, dtype="complex64", nthreads=1, upsampfac=1.25
         )

@@ -57,7 +57,9 @@ def test_they_are_the_exact_sum(case, method, quality, error, bias):
 
 def test_the_padding_is_long_enough(tooth):
     columns = tooth.sinograms.shape[2]
-    with Reconstructor(angles=tooth.angles, columns=columns, center=296, padding="zero", quality="high") as reconstructor:
+    with Reconstructor(
+        angles=tooth.angles, columns=columns, center=296, padding="zero", quality="high"
+    ) as reconstructor:
         image = reconstructor(tooth.sinograms[:1])[0]
     exact = exact_fbp(tooth.sinograms[0], tooth.angles, 296, length=16 * columns, padding="zero")
     assert nrmse(image, exact, tooth.disk) < 1e-3

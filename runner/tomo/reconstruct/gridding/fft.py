@@ -26,7 +26,7 @@ _COS_5_2, _SIN_5_2 = math.cos(4 * math.pi / 5), math.sin(4 * math.pi / 5)
 
 
 @kernel
-def transform(source, start, first, second, plan):  # type: ignore[no-untyped-def]
+def transform(source, start, first, second, plan):
     """Transform the elements from `source[start]`; returns the one of two scratch buffers that has the result.
 
     `source` is kept; `plan` is a :class:`.fft_plan.FftPlan`.
@@ -53,7 +53,7 @@ def transform(source, start, first, second, plan):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _radix_2(source, start, target, butterflies, stride, twiddles, offset):  # type: ignore[no-untyped-def]
+def _radix_2(source, start, target, butterflies, stride, twiddles, offset):
     apart = butterflies * stride
     for p in range(butterflies):
         w1 = twiddles[offset + p]
@@ -66,7 +66,7 @@ def _radix_2(source, start, target, butterflies, stride, twiddles, offset):  # t
 
 
 @kernel
-def _radix_3(source, start, target, butterflies, stride, twiddles, offset):  # type: ignore[no-untyped-def]
+def _radix_3(source, start, target, butterflies, stride, twiddles, offset):
     apart = butterflies * stride
     for p in range(butterflies):
         t = offset + 2 * p
@@ -84,7 +84,7 @@ def _radix_3(source, start, target, butterflies, stride, twiddles, offset):  # t
 
 
 @kernel
-def _radix_4(source, start, target, butterflies, stride, twiddles, offset):  # type: ignore[no-untyped-def]
+def _radix_4(source, start, target, butterflies, stride, twiddles, offset):
     apart = butterflies * stride
     for p in range(butterflies):
         t = offset + 3 * p
@@ -103,7 +103,7 @@ def _radix_4(source, start, target, butterflies, stride, twiddles, offset):  # t
 
 
 @kernel
-def _radix_5(source, start, target, butterflies, stride, twiddles, offset):  # type: ignore[no-untyped-def]
+def _radix_5(source, start, target, butterflies, stride, twiddles, offset):
     apart = butterflies * stride
     for p in range(butterflies):
         t = offset + 4 * p
@@ -128,7 +128,7 @@ def _radix_5(source, start, target, butterflies, stride, twiddles, offset):  # t
 
 
 @kernel
-def _radix_8(source, start, target, butterflies, stride, twiddles, offset):  # type: ignore[no-untyped-def]
+def _radix_8(source, start, target, butterflies, stride, twiddles, offset):
     apart = butterflies * stride
     for p in range(butterflies):
         t = offset + 7 * p

@@ -69,4 +69,3 @@ def make_fft_plan(length: int) -> FftPlan:
         radices=np.array(radices, np.int64),
         twiddles=np.concatenate([*twiddles, np.ones(1)]).astype(np.complex64),
     )
-

@@ -7,10 +7,9 @@ from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, store, ti
 from runner.tomo.reconstruct.gridding.memory import GATHERED
 from runner.tomo.reconstruct.gridding.rows import write_rows
 
+
 @kernel
-def make_rows(  # type: ignore[no-untyped-def]
-    grid, cells, begin, end, across, along, slices_out, first, slices, scratch
-):
+def make_rows(grid, cells, begin, end, across, along, slices_out, first, slices, scratch):
     """Make the rows y from `begin` to `end` of a group of slices.
 
     Parameters
@@ -43,7 +42,7 @@ def make_rows(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _gather(grid, cells, block, rows, along, scratch):  # type: ignore[no-untyped-def]
+def _gather(grid, cells, block, rows, along, scratch):
     """Collect pairs of rows as a + i b; slices are real, so that u < 0 holds their conjugates."""
     length = cells.across.length
     for u in range(cells.rows):

@@ -6,11 +6,12 @@ that no part of a transform is wasted, and both belong to the same slice: slices
 
 from __future__ import annotations
 
-from runner.tomo.reconstruct.gridding.lanes import kernel, read_tile, width_of_lanes, write_tile
+from runner.tomo.reconstruct.gridding.lanes import kernel, width_of_lanes
+from runner.tomo.reconstruct.gridding.tiles import read_tile, write_tile
 
 
 @kernel
-def read_rows(stack, first, slices, row, column, columns, factors, line, start):  # type: ignore[no-untyped-def]
+def read_rows(stack, first, slices, row, column, columns, factors, line, start):
     """Read rows `row` and `row + 1` of `stack` (slice, row, column) into `line[start:]`.
 
     Of `slices` slices from `first`, the columns from `column`, each times its one of `factors`. There are
@@ -36,7 +37,7 @@ def read_rows(stack, first, slices, row, column, columns, factors, line, start):
 
 
 @kernel
-def write_rows(line, start, stack, first, slices, row, column, columns, factors):  # type: ignore[no-untyped-def]
+def write_rows(line, start, stack, first, slices, row, column, columns, factors):
     """Do the reverse of `read_rows`; nothing is written beyond the last row and the last slice."""
     width = width_of_lanes(line)
     total, pitch = stack.shape[1], stack.shape[2]

@@ -12,7 +12,7 @@ _RESTART = 64  # the phase is exact again after so many multiplications
 
 
 @kernel
-def filter_rows(  # type: ignore[no-untyped-def]
+def filter_rows(
     sinograms, first, slices, begin, end, columns, edge, plan, response, lines, spectra, base, scratch
 ):
     """Transform and filter the projections from `begin` (even) to `end` of a group of slices.
@@ -65,7 +65,7 @@ def filter_rows(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pad(line, columns, length, edge):  # type: ignore[no-untyped-def]
+def _pad(line, columns, length, edge):
     left = load(line, 0) if edge else zero(line)
     right = load(line, columns - 1) if edge else zero(line)
     turn = columns + (length - columns) // 2

@@ -5,21 +5,12 @@ from __future__ import annotations
 import math
 
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import (
-    add_run,
-    conj,
-    kernel,
-    load,
-    pick,
-    prefetch,
-    store,
-    window_weights,
-    zero,
-)
+from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, prefetch, store, zero
+from runner.tomo.reconstruct.gridding.runs import add_box, add_run, pick, window_weights
 
 
 @kernel
-def spread_strip(  # type: ignore[no-untyped-def]
+def spread_strip(
     spectra, points, base, angles, lines, window, cells, begin, end, grid, fresh, finish, height, scratch
 ):
     """Add spectra to the rows `begin` to `end` of the grid, a strip which no other thread touches.
@@ -58,9 +49,7 @@ def spread_strip(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _spread_line(  # type: ignore[no-untyped-def]
-    spectra, start, points, step_u, step_v, origin, mirrored, window, cells, begin, end, grid
-):
+def _spread_line(spectra, start, points, step_u, step_v, origin, mirrored, window, cells, begin, end, grid):
     """Spread one line, the points of which lie at ``u = origin + k step_u`` and ``v = k step_v``."""
     reach, pitch = len(window.taps), cells.pitch
     half, middle = reach / 2, (reach - 1) / 2
@@ -76,13 +65,16 @@ def _spread_line(  # type: ignore[no-untyped-def]
         if mirrored:
             value = conj(value)
         place = int(cell_u) * pitch + int(cell_v) + zero_v
-        for tap in range(max(0, begin - int(cell_u)), min(reach, end - int(cell_u))):
-            weighted = value * pick(weights_u, tap)
-            add_run(grid, place + tap * pitch, weighted, weights_v, window.taps)
+        if cell_u >= begin and cell_u + reach <= end:
+            add_box(grid, place, pitch, value, weights_u, weights_v, window.taps)
+        else:
+            for tap in range(max(0, begin - int(cell_u)), min(reach, end - int(cell_u))):
+                weighted = value * pick(weights_u, tap)
+                add_run(grid, place + tap * pitch, weighted, weights_v, window.taps)
 
 
 @kernel
-def touching(origin, step, low, high, points):  # type: ignore[no-untyped-def]
+def touching(origin, step, low, high, points):
     """Find the range of k, within 0 .. points, with ``low <= origin + k step <= high``; perhaps one more."""
     if abs(step) < 1e-9:
         return (0, points) if low <= origin <= high else (0, 0)
@@ -93,11 +85,15 @@ def touching(origin, step, low, high, points):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _finish_row(grid, start, cells, height, scratch):  # type: ignore[no-untyped-def]
+def _finish_row(grid, start, cells, height, scratch):
     length, halo = cells.along.length, cells.halo
     row = start + halo
     for cell in range(halo):
-        store(grid, row + length - halo + cell, load(grid, row + length - halo + cell) + load(grid, start + cell))
+        store(
+            grid,
+            row + length - halo + cell,
+            load(grid, row + length - halo + cell) + load(grid, start + cell),
+        )
         store(grid, row + cell, load(grid, row + cell) + load(grid, row + length + cell))
     line = transform(grid, row, scratch[:length], scratch[length : 2 * length], cells.along)
     before = height // 2  # pixels above the middle lie at the end of a transform

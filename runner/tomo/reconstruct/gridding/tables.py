@@ -97,9 +97,7 @@ class Tables:
     along: NDArray[np.float32]
 
 
-def make_tables(
-    geometry: Geometry, sizes: Sizes, response: NDArray[np.float64], quality: Quality
-) -> Tables:
+def make_tables(geometry: Geometry, sizes: Sizes, response: NDArray[np.float64], quality: Quality) -> Tables:
     """Compute the tables.
 
     Parameters
