@@ -1,12 +1,8 @@
-"""The engine: who holds the buffers, and which thread works on what."""
+"""The engine: sinograms become slices, by the three steps of this package."""
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +12,7 @@ from runner.tomo.reconstruct.filters import ramp
 from runner.tomo.reconstruct.geometry import Geometry
 from runner.tomo.reconstruct.gridding.buffers import make_buffer
 from runner.tomo.reconstruct.gridding.compiled import ensure_compiled
+from runner.tomo.reconstruct.gridding.crew import Crew, Part
 from runner.tomo.reconstruct.gridding.memory import (
     GATHERED,
     Layout,
@@ -25,7 +22,7 @@ from runner.tomo.reconstruct.gridding.memory import (
     sizes_of,
 )
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
-from runner.tomo.reconstruct.gridding.tables import make_tables
+from runner.tomo.reconstruct.gridding.tables import Tables, make_tables
 from runner.tomo.reconstruct.options import Options
 from runner.units import format_size
 
@@ -47,29 +44,31 @@ def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
     UsageError
         If the buffers do not fit the memory.
     """
-    sizes = _sizes(geometry, options)
+    quality = QUALITIES[options.quality]
+    sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.shape, quality)
     layout = choose_layout(sizes, options.threads, options.memory)
     needed = buffer_bytes(sizes, layout, options.threads)
     if needed > options.memory:
         raise UsageError(
             f"the reconstruction needs {format_size(needed)} of buffers, and may take no more than "
-            f"{format_size(options.memory)}"
+            f"{format_size(int(options.memory))}"
         )
-    ensure_compiled(f"{options.quality}-{layout.lanes}", lambda: _run_once(options, layout.lanes))
-    return GriddingReconstruction(geometry, options, layout)
+    ensure_compiled(f"{options.quality}-{layout.lanes}", lambda: _run_once(options.quality, layout.lanes))
+    response = ramp(sizes.length, options.window, options.cutoff)
+    tables = make_tables(geometry, sizes, response, quality)
+    return GriddingReconstruction(
+        tables, sizes, layout, edge=options.padding == "edge", threads=options.threads
+    )
 
 
-def _run_once(options: Options, lanes: int) -> None:
+def _run_once(quality: str, lanes: int) -> None:
+    """Reconstruct next to nothing, with the types of all that is to come."""
     geometry = Geometry(angles=(0.0, 60.0, 120.0), columns=8, size=8, center=3.5)
-    layout = Layout(lanes=lanes, block=3)
-    engine = GriddingReconstruction(geometry, Options(quality=options.quality), layout)
+    sizes = sizes_of(3, 8, (8, 8), QUALITIES[quality])
+    tables = make_tables(geometry, sizes, np.ones(sizes.points), QUALITIES[quality])
+    engine = GriddingReconstruction(tables, sizes, Layout(lanes=lanes, block=3), edge=False, threads=1)
     engine(np.zeros((1, 3, 8), np.float32), np.empty((1, 8, 8), np.float32))
     engine.close()
-
-
-def _sizes(geometry: Geometry, options: Options) -> Sizes:
-    quality = QUALITIES[options.quality]
-    return sizes_of(len(geometry.angles), geometry.extent, geometry.shape, quality)
 
 
 class GriddingReconstruction:
@@ -81,116 +80,85 @@ class GriddingReconstruction:
 
     Parameters
     ----------
-    geometry : Geometry
-        Where the rays lie.
-    options : Options
-        Filter, padding, quality and threads.
+    tables : Tables
+        Geometry and filter.
+    sizes : Sizes
+        What the tables are for.
     layout : Layout
         How much is computed at once.
+    edge : bool
+        Whether the outer columns are carried on beside the detector; else there is nothing.
+    threads : int
+        How many compute.
     """
 
-    def __init__(self, geometry: Geometry, options: Options, layout: Layout) -> None:
+    def __init__(self, tables: Tables, sizes: Sizes, layout: Layout, *, edge: bool, threads: int) -> None:
         # numba is slow to import, and nothing else needs it
-        from runner.tomo.reconstruct.gridding.image import make_rows
-        from runner.tomo.reconstruct.gridding.spectra import filter_rows
-        from runner.tomo.reconstruct.gridding.spread import spread_strip
+        from runner.tomo.reconstruct.gridding import image, spectra, spread
 
-        self._filter_rows, self._spread_strip, self._make_image_rows = filter_rows, spread_strip, make_rows
-        sizes, lanes = _sizes(geometry, options), layout.lanes
-        response = ramp(sizes.length, options.window, options.cutoff)
-        self._tables = make_tables(geometry, sizes, response, QUALITIES[options.quality])
-        self.layout = layout
-        self._angles = len(geometry.angles)
-        self._edge = options.padding == "edge"
-        self._spectra = make_buffer(self.layout.block * sizes.points, lanes)
-        self._grid = make_buffer(sizes.rows * sizes.pitch, lanes)
-        self._scratch: SimpleQueue[NDArray[np.void]] = SimpleQueue()
-        for _ in range(options.threads):
-            self._scratch.put(make_buffer(sizes.scratch, lanes))
-        self._threads = options.threads
-        self._pool = ThreadPoolExecutor(options.threads, thread_name_prefix="gridding")
+        self._filter_rows, self._spread_strip = spectra.filter_rows, spread.spread_strip
+        self._make_rows = image.make_rows
+        self._tables, self._sizes, self.layout, self._edge = tables, sizes, layout, edge
+        self._spectra = make_buffer(layout.block * sizes.points, layout.lanes)
+        self._grid = make_buffer(sizes.rows * sizes.pitch, layout.lanes)
+        self._crew = Crew(threads, sizes.scratch, layout.lanes)
         self._busy = threading.Lock()
 
     def __call__(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32]) -> None:
         """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel."""
         sinograms = np.ascontiguousarray(sinograms)
-        lanes = self.layout.lanes
+        angles, block = self._sizes.angles, self.layout.block
         with self._busy:
-            for first in range(0, len(sinograms), lanes):
-                number = min(lanes, len(sinograms) - first)
-                for begin in range(0, self._angles, self.layout.block):
-                    end = min(begin + self.layout.block, self._angles)
-                    self._filter(sinograms, first, number, begin, end)
+            for group in groups(len(sinograms), self.layout.lanes):
+                for begin in range(0, angles, block):
+                    end = min(begin + block, angles)
+                    self._filter(sinograms, group, begin, end)
                     self._spread(begin, end, slices.shape[1])
-                self._make_rows(slices, first, number)
+                self._make_image(slices, group)
 
     def close(self) -> None:
         """End the threads."""
-        self._pool.shutdown()
+        self._crew.close()
 
-    def _filter(self, sinograms: NDArray[np.float32], first: int, number: int, begin: int, end: int) -> None:
-        tables, kernel = self._tables, self._filter_rows
+    def _filter(self, sinograms: NDArray[np.float32], group: tuple[int, int], begin: int, end: int) -> None:
+        tables = self._tables
 
-        def work(begin_part: int, end_part: int, scratch: NDArray[np.void]) -> None:
-            kernel(
-                sinograms, first, number, begin_part, end_part,
-                tables.columns, self._edge, tables.padded, tables.response, tables.lines,
-                self._spectra, begin, scratch,
+        def work(part: Part, scratch: NDArray[np.void]) -> None:
+            self._filter_rows(
+                sinograms, *group, *part, tables.columns, self._edge,
+                tables.padded, tables.response, tables.lines, self._spectra, begin, scratch,
             )  # fmt: skip
 
-        self._share(work, cut(begin, end, 2, self._threads))
+        self._crew.share(work, self._crew.cut(begin, end, 2))
 
     def _spread(self, begin: int, end: int, height: int) -> None:
-        tables, kernel = self._tables, self._spread_strip
-        fresh, finish = begin == 0, end == self._angles
+        tables, sizes = self._tables, self._sizes
+        fresh, finish = begin == 0, end == sizes.angles
 
-        def work(begin_row: int, end_row: int, scratch: NDArray[np.void]) -> None:
-            kernel(
-                self._spectra, tables.points, begin, end - begin,
-                tables.lines, tables.window, tables.grid,
-                begin_row, end_row, self._grid, fresh, finish, height, scratch,
+        def work(part: Part, scratch: NDArray[np.void]) -> None:
+            self._spread_strip(
+                self._spectra, sizes.points, begin, end - begin, tables.lines, tables.window, tables.grid,
+                *part, self._grid, fresh, finish, height, scratch,
             )  # fmt: skip
 
-        rows = tables.grid.rows
-        self._share(work, [(row, min(row + _STRIP, rows)) for row in range(0, rows, _STRIP)])
+        strips = [(row, min(row + _STRIP, sizes.rows)) for row in range(0, sizes.rows, _STRIP)]
+        self._crew.share(work, strips)
 
-    def _make_rows(self, slices: NDArray[np.float32], first: int, number: int) -> None:
-        tables, kernel = self._tables, self._make_image_rows
+    def _make_image(self, slices: NDArray[np.float32], group: tuple[int, int]) -> None:
+        tables = self._tables
 
-        def work(begin: int, end: int, scratch: NDArray[np.void]) -> None:
-            kernel(
-                self._grid, tables.grid, begin, end, tables.across, tables.along,
-                slices, first, number, scratch,
-            )  # fmt: skip
+        def work(part: Part, scratch: NDArray[np.void]) -> None:
+            self._make_rows(
+                self._grid, tables.grid, *part, tables.across, tables.along, slices, *group, scratch
+            )
 
-        self._share(work, cut(0, slices.shape[1], GATHERED, self._threads))
-
-    def _share(
-        self, work: Callable[[int, int, NDArray[np.void]], None], parts: Iterable[tuple[int, int]]
-    ) -> None:
-        """Let the threads take the parts of a step, one after another."""
-        run = functools.partial(self._with_scratch, work)
-        if self._threads == 1:
-            for part in parts:
-                run(part)
-        else:
-            list(self._pool.map(run, parts))
-
-    def _with_scratch(
-        self, work: Callable[[int, int, NDArray[np.void]], None], part: tuple[int, int]
-    ) -> None:
-        scratch = self._scratch.get()
-        try:
-            work(*part, scratch)
-        finally:
-            self._scratch.put(scratch)
+        self._crew.share(work, self._crew.cut(0, slices.shape[1], GATHERED))
 
 
-def cut(begin: int, end: int, unit: int, threads: int) -> list[tuple[int, int]]:
-    """Cut a range at multiples of `unit` into about four parts for each thread.
+def groups(slices: int, lanes: int) -> list[tuple[int, int]]:
+    """Cut slices into groups: the first one of each, and how many.
 
-    >>> cut(0, 21, 2, 2)
-    [(0, 4), (4, 8), (8, 12), (12, 16), (16, 20), (20, 21)]
+    >>> groups(11, 8)
+    [(0, 8), (8, 3)]
     """
-    size = max(-(-(end - begin) // (4 * threads * unit)) * unit, unit)
-    return [(at, min(at + size, end)) for at in range(begin, end, size)]
+    return [(first, min(lanes, slices - first)) for first in range(0, slices, lanes)]
