@@ -1,9 +1,9 @@
 """Time the reconstruction engine beside others, on one sinogram after the other, in turn.
 
 Each contender runs right after the engine, again and again; a ratio is the median of those pairs, so that a
-busy moment hits both alike. Accuracy stands beside every time: against the phantom that the sinograms are of,
-and against the exact Fourier sum. "FFT floor" is the time that the engine's Fourier transforms alone take in
-Intel's MKL (or SciPy where that is not installed): no direct Fourier method can be faster than its transforms.
+busy moment hits both alike. Accuracy stands beside every time: against the phantom that the sinograms are
+of, and against the exact Fourier sum. "FFT floor" is the time that the engine's Fourier transforms alone take
+in Intel's MKL (or SciPy where that is not installed): what any direct Fourier method has to do as well.
 
 Run it from the top of the repository::
 
@@ -31,7 +31,7 @@ for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np
 
-from benchmarks.reconstruct_peers import PEERS, Absent, Problem
+from benchmarks.reconstruct_peers import PEERS, AbsentError, Problem
 from runner.tomo.phantom import Detector, example, project, voxelise
 from runner.tomo.reconstruct import Reconstructor
 
@@ -87,9 +87,7 @@ def main() -> None:
     plot(rows, options.output / "reconstruct.png")
 
 
-def measure(
-    columns: int, angles: int, threads: int, contenders: Sequence[str], repeat: int
-) -> list[Row]:
+def measure(columns: int, angles: int, threads: int, contenders: Sequence[str], repeat: int) -> list[Row]:
     """Run all contenders in turn with the engine on one problem."""
     problem, truth, matrix = make_problem(columns, angles, threads)
     exact = exact_slice(problem)
@@ -111,7 +109,7 @@ def measure(
             print(f"{columns} x {angles}, {threads} threads: {name} ...", flush=True)
             try:
                 peer = PEERS[name](problem)
-            except Absent as absent:
+            except AbsentError as absent:
                 print(f"  {absent}", flush=True)
                 continue
             few = problem.sinograms[: peer.slices]
@@ -212,11 +210,11 @@ def table_of(rows: Sequence[Row]) -> list[str]:
     def number(value: float | None, form: str) -> str:
         return "" if value is None else format(value, form)
 
-    lines = [
-        "| columns, angles | threads | contender | wall, ms | cpu, ms | x engine: wall (range) | cpu | "
-        "from phantom | from exact sum | bias of matrix | |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    titles = (
+        "columns, angles", "threads", "contender", "wall, ms", "cpu, ms", "x engine: wall (range)", "cpu",
+        "from phantom", "from exact sum", "bias of matrix", "",
+    )  # fmt: skip
+    lines = ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"]
     for row in rows:
         median, least, most = row.ratio
         spread = "1" if row.name == ENGINE else f"{median:.2f} ({least:.2f} to {most:.2f})"
@@ -242,9 +240,14 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     problems = sorted({(row.columns, row.angles) for row in rows})
     figure, panels = plt.subplots(1, len(problems), figsize=(5.2 * len(problems), 4.2), squeeze=False)
     for panel, problem in zip(panels[0], problems, strict=True):
-        here = [row for row in rows if (row.columns, row.angles) == problem and row.threads == rows[0].threads]
+        here = [
+            row for row in rows if (row.columns, row.angles) == problem and row.threads == rows[0].threads
+        ]
         here.sort(key=lambda row: row.wall, reverse=True)
-        colors = ["tab:red" if row.name == ENGINE else "tab:gray" if row.bias is None else "tab:blue" for row in here]
+        colors = [
+            "tab:red" if row.name == ENGINE else "tab:gray" if row.bias is None else "tab:blue"
+            for row in here
+        ]
         bars = panel.barh([row.name for row in here], [row.wall for row in here], color=colors)
         panel.bar_label(bars, [f"{row.wall:.3g}" for row in here], padding=3)
         panel.set(xscale="log", xlabel="ms for a slice", title=f"{problem[0]} columns, {problem[1]} angles")

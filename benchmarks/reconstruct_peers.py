@@ -25,6 +25,7 @@ class Problem:
 
     @property
     def columns(self) -> int:
+        """Columns of the detector."""
         return self.sinograms.shape[2]
 
 
@@ -38,7 +39,7 @@ class Peer:
     makes_images: bool = True
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """A library is not installed."""
 
 
@@ -46,7 +47,7 @@ def _load(name: str, package: str):
     try:
         return __import__(name, fromlist=["_"])
     except ImportError as error:
-        raise Absent(f"left out: {package} is not installed ({error})") from error
+        raise AbsentError(f"left out: {package} is not installed ({error})") from error
 
 
 def ours(**options) -> Callable[[Problem], Peer]:
@@ -205,7 +206,10 @@ def skimage_iradon(problem: Problem) -> Peer:
 
     def run(sinograms: np.ndarray) -> np.ndarray:
         return np.stack(
-            [module.iradon(s.T, problem.angles, filter_name="ramp", output_size=problem.columns) for s in sinograms]
+            [
+                module.iradon(s.T, problem.angles, filter_name="ramp", output_size=problem.columns)
+                for s in sinograms
+            ]
         )
 
     return Peer(run, 1, "linear interpolation; one thread always")

@@ -155,8 +155,8 @@ def work_of(
 def make_plan(work: Work, resources: Resources) -> Plan:
     """Choose the largest chunks that fit the memory and still leave some for every worker.
 
-    Where not even the smallest chunk and the engine's buffers fit side by side, the engine does with less, and
-    at last the chunks do: both cost time.
+    Where not even the smallest chunk and the engine's buffers fit side by side, the engine does with less,
+    and at last the chunks do: both cost time.
 
     Raises
     ------

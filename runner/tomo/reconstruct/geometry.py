@@ -101,7 +101,8 @@ class Geometry:
         overlap = min(self.center, last)
         if self.center > last:
             distance = -distance
-        return 2 * np.sin(np.pi / 4 * (1 + np.clip(distance / max(overlap, 1e-9), -1, 1))) ** 2
+        share = np.sin(np.pi / 4 * (1 + np.clip(distance / max(overlap, 1e-9), -1, 1))) ** 2
+        return np.asarray(2 * share)
 
     @property
     def extent(self) -> int:

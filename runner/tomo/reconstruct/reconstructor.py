@@ -154,6 +154,7 @@ class Reconstructor:
         _check_geometry(geometry, threads, cutoff)
         if size is None:
             geometry = replace(geometry, size=geometry.extent)
+        _check_region(geometry)
         self.geometry = geometry
         self._circle = _circle(geometry, mask)
         options = Options(
@@ -219,8 +220,7 @@ def _optional(values: ArrayLike | None) -> tuple[float, ...] | None:
 def _check_geometry(geometry: Geometry, threads: int, cutoff: float) -> None:
     if not geometry.angles or not np.isfinite(geometry.angles).all():
         raise UsageError("a reconstruction needs at least one angle, and finite ones")
-    for name in ("shifts", "shares"):
-        values = getattr(geometry, name)
+    for name, values in (("shifts", geometry.shifts), ("weights", geometry.shares)):
         if values is not None and (len(values) != len(geometry.angles) or not np.isfinite(values).all()):
             raise UsageError(f"{name} must be {len(geometry.angles)} finite numbers, one for each angle")
     if geometry.columns < 1 or geometry.size < 1 or threads < 1:
@@ -229,20 +229,26 @@ def _check_geometry(geometry: Geometry, threads: int, cutoff: float) -> None:
         )
     if not 0 < cutoff <= 1:
         raise UsageError(f"cutoff {cutoff:g} is no fraction of the Nyquist frequency", "give one in 0 .. 1")
+    _check_axis(geometry)
+
+
+def _check_axis(geometry: Geometry) -> None:
     if not 0 <= geometry.center <= geometry.columns - 1:
         raise UsageError(
             f"the rotation axis at column {geometry.center:g} lies outside of the detector",
             f"give one within 0 .. {geometry.columns - 1}",
         )
-    if geometry.region is not None:
-        for name, (begin, end) in zip("yx", geometry.region, strict=True):
-            if not 0 <= begin < end <= geometry.size:
-                raise UsageError(
-                    f"region {name} {begin}:{end} does not lie in the slice",
-                    f"choose within 0:{geometry.size}, the end not included",
-                )
     if geometry.half_acquisition and not geometry.full_turn:
         raise UsageError("half acquisition needs angles over a full turn of 360 degrees")
+
+
+def _check_region(geometry: Geometry) -> None:
+    for name, (begin, end) in zip("yx", geometry.region or (), strict=False):
+        if not 0 <= begin < end <= geometry.size:
+            raise UsageError(
+                f"region {name} {begin}:{end} does not lie in the slice",
+                f"choose within 0:{geometry.size}, the end not included",
+            )
 
 
 def _circle(geometry: Geometry, mask: bool | float) -> NDArray[np.float32] | None:

@@ -54,7 +54,9 @@ def exact_fbp(
     response = ramp(length) if response is None else response
     centers = np.broadcast_to(center, angles)[:, np.newaxis]
     spectrum = np.fft.rfft(padded) * response * doubled * np.exp(1j * omega * centers)
-    spectrum *= np.broadcast_to(np.pi / (intervals or angles) if weights is None else weights, angles)[:, None]
+    spectrum *= np.broadcast_to(np.pi / (intervals or angles) if weights is None else weights, angles)[
+        :, None
+    ]
     x, y = np.outer(np.cos(theta), omega), np.outer(-np.sin(theta), omega)
     offset = size // 2 - (size - 1) / 2
     spectrum *= np.exp(1j * offset * (x + y))

@@ -1,6 +1,7 @@
-"""Where compiled kernels are kept: a folder for each kind of processor and each version of the kernels.
+"""Where compiled kernels are kept: a folder for each kind of processor and version of the kernels.
 
-Numba reads and writes the files. They hold machine code: a folder is used only if nobody else may write there.
+Numba reads and writes the files. They hold machine code: a folder is used only if nobody else may write to
+it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _COS_5_2, _SIN_5_2 = math.cos(4 * math.pi / 5), math.sin(4 * math.pi / 5)
 
 @kernel
 def transform(source, start, first, second, plan):
-    """Transform the elements from `source[start]`; returns the one of two scratch buffers that has the result.
+    """Transform the elements from `source[start]`; returns that of two scratch buffers which has the result.
 
     `source` is kept; `plan` is a :class:`.fft_plan.FftPlan`.
     """

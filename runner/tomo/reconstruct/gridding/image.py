@@ -27,7 +27,7 @@ def make_rows(grid, cells, begin, end, across, along, slices_out, first, slices,
     scratch : ((GATHERED // 2 + 2) * length,) lanes
         For the thread alone.
     """
-    length, width, height = cells.across.length, across.size, along.size
+    length, width = cells.across.length, across.size
     one = scratch[GATHERED // 2 * length : (GATHERED // 2 + 1) * length]
     other = scratch[(GATHERED // 2 + 1) * length : (GATHERED // 2 + 2) * length]
     before = width // 2

@@ -69,6 +69,7 @@ class _ComplexModel(models.StructModel):
 
 
 def vector(width: int) -> ir.VectorType:
+    """Give LLVM's type of so many floats."""
     return ir.VectorType(_FLOAT, width)
 
 
@@ -80,10 +81,12 @@ class Pair:
 
     @classmethod
     def of(cls, context: Any, builder: Any, lanes: ComplexLanes, value: ir.Value) -> Pair:
+        """Take a value apart."""
         proxy = cgutils.create_struct_proxy(lanes)(context, builder, value=value)
         return cls(proxy.re, proxy.im)
 
     def value(self, context: Any, builder: Any, lanes: ComplexLanes) -> ir.Value:
+        """Put the value together again."""
         proxy = cgutils.create_struct_proxy(lanes)(context, builder)
         proxy.re, proxy.im = self.re, self.im
         return proxy._getvalue()  # noqa: SLF001 - numba's own name for it
@@ -174,6 +177,7 @@ def conj(_typing: Any, lanes: types.Type) -> Any:
 
 
 def splat(builder: Any, scalar: ir.Value, width: int) -> ir.Value:
+    """Repeat one number in all lanes."""
     first = builder.insert_element(ir.Constant(vector(width), ir.Undefined), scalar, INT(0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(INT, width), [0] * width))
 
@@ -198,21 +202,25 @@ def width_of_lanes(_typing: Any, buffer: types.Array) -> Any:
 
 
 def pointer_to(context: Any, builder: Any, array: types.Array, value: ir.Value, byte: ir.Value) -> ir.Value:
+    """Point to a byte of an array's data."""
     data = context.make_array(array)(context, builder, value).data
     return builder.gep(builder.bitcast(data, cgutils.voidptr_t), [byte])
 
 
 def load_vector(builder: Any, pointer: ir.Value, width: int, offset: int = 0) -> ir.Value:
+    """Read so many floats, `offset` bytes beyond a pointer."""
     place = builder.gep(pointer, [cgutils.intp_t(offset)])
     return builder.load(builder.bitcast(place, vector(width).as_pointer()), align=4, typ=vector(width))
 
 
 def store_vector(builder: Any, pointer: ir.Value, vector: ir.Value, offset: int = 0) -> None:
+    """Write floats, `offset` bytes beyond a pointer."""
     place = builder.gep(pointer, [cgutils.intp_t(offset)])
     builder.store(vector, builder.bitcast(place, vector.type.as_pointer()), align=4)
 
 
 def element_of(context: Any, builder: Any, buffer: types.Array, value: ir.Value, index: ir.Value) -> ir.Value:
+    """Point to an element of a buffer."""
     size = cgutils.intp_t(8 * width_of(buffer))
     return pointer_to(context, builder, buffer, value, builder.mul(index, size))
 

@@ -117,7 +117,9 @@ class Projector:
 
 def _check_shape(name: str, values: NDArray[np.float32], expected: tuple[int, int]) -> None:
     if values.ndim != 3 or values.shape[1:] != expected:
-        raise UsageError(f"{name} of shape {values.shape}, but the plan is for (any, {expected[0]}, {expected[1]})")
+        raise UsageError(
+            f"{name} of shape {values.shape}, but the plan is for (any, {expected[0]}, {expected[1]})"
+        )
 
 
 def _run_once(quality: str) -> None:

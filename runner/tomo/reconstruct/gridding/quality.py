@@ -37,7 +37,7 @@ QUALITIES: Mapping[str, Quality] = MappingProxyType(
 def grid_length(pixels: int, quality: Quality) -> int:
     """Choose how many cells the grid has along an axis with so many pixels.
 
-    The error is largest at the ends of the axis, where a large image has few of its pixels. A small one gets a
-    margin that costs little.
+    The error is largest at the ends of the axis, where a large image has few of its pixels. A small one gets
+    a margin that costs little.
     """
     return good_length(max(math.ceil(quality.oversampling * pixels), pixels + 64))

@@ -91,7 +91,10 @@ def add_box(
         step = builder.mul(args[2], cgutils.intp_t(8 * lanes.width))
         value = Pair.of(context, builder, lanes, args[3])
         size = 4 * lanes.width
-        columns = [splat(builder, builder.extract_element(args[5], INT(tap)), lanes.width) for tap in range(len(taps))]
+        columns = [
+            splat(builder, builder.extract_element(args[5], INT(tap)), lanes.width)
+            for tap in range(len(taps))
+        ]
         for row in range(len(taps)):
             weight = splat(builder, builder.extract_element(args[4], INT(row)), lanes.width)
             parts = [builder.fmul(part, weight, flags=FLAGS) for part in (value.re, value.im)]
@@ -99,7 +102,9 @@ def add_box(
                 for half, part in enumerate(parts):
                     offset = (2 * tap + half) * size
                     product = builder.fmul(part, column, flags=FLAGS)
-                    total = builder.fadd(load_vector(builder, place, lanes.width, offset), product, flags=FLAGS)
+                    total = builder.fadd(
+                        load_vector(builder, place, lanes.width, offset), product, flags=FLAGS
+                    )
                     store_vector(builder, place, total, offset)
             place = builder.gep(place, [step])
         return context.get_dummy_value()

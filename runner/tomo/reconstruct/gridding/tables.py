@@ -97,7 +97,7 @@ class Tables:
     along: NDArray[np.float32]
 
 
-def make_tables(geometry: Geometry, sizes: Sizes, response: NDArray[np.float64], quality: Quality) -> Tables:
+def make_tables(geometry: Geometry, sizes: Sizes, response: NDArray[np.floating], quality: Quality) -> Tables:
     """Compute the tables.
 
     Parameters
@@ -112,7 +112,7 @@ def make_tables(geometry: Geometry, sizes: Sizes, response: NDArray[np.float64],
         How exact.
     """
     height, width = geometry.shape
-    halved = response.copy()
+    halved = response.astype(np.float64)
     halved[[0, -1]] /= 2  # the frequencies 0 and Nyquist are their own mirrors
     return Tables(
         padded=make_fft_plan(sizes.length),

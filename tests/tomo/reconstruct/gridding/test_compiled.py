@@ -83,7 +83,12 @@ def test_without_a_folder_to_write_to_every_process_compiles(tmp_path, places):
 def folder_with(environment):
     program = "from runner.tomo.reconstruct.gridding.cache import cache_folder; print(cache_folder())"
     done = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip())
@@ -112,7 +117,10 @@ def _locked(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     lock = tmp_path / f"{cache_folder().name}-{os.getuid()}.lock"
-    program = f"import fcntl, time; f = open({str(lock)!r}, 'w'); fcntl.flock(f, 2); print(flush=True); time.sleep(60)"
+    program = (
+        f"import fcntl, time; f = open({str(lock)!r}, 'w'); fcntl.flock(f, 2);"
+        "print(flush=True); time.sleep(60)"
+    )
     holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     holder.stdout.readline()
     yield holder
@@ -134,7 +142,10 @@ def test_nobody_waits_for_ever(locked, monkeypatch):
 def test_who_waited_finds_it_done(locked):
     done = cache_folder() / "test-waited.done"
     calls = []
-    program = f"import time, pathlib, os; time.sleep(0.5); pathlib.Path({str(done)!r}).touch(); os.kill({locked.pid}, 9)"
+    program = (
+        f"import time, pathlib, os; time.sleep(0.5); pathlib.Path({str(done)!r}).touch();"
+        f"os.kill({locked.pid}, 9)"
+    )
     other = subprocess.Popen([sys.executable, "-c", program])
     ensure_compiled("test-waited", lambda: calls.append(1))
     other.wait(10)

@@ -12,8 +12,7 @@ from runner.tomo.reconstruct.gridding import engine as module
 from runner.tomo.reconstruct.gridding.engine import groups
 from runner.tomo.reconstruct.gridding.memory import buffer_bytes, choose_layout, sizes_of
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
-
-from ..conftest import disk, exact_fbp, nrmse
+from tests.tomo.reconstruct.conftest import disk, exact_fbp, nrmse
 
 
 def noise(slices, angles, columns, seed=0):
@@ -58,7 +57,9 @@ def test_it_is_the_exact_sum_for_any_problem(
             assert nrmse(images[index], exact, disk(size, size / 2)) < error
 
 
-@pytest.mark.parametrize(("columns", "number", "size"), [(1, 1, 1), (1, 3, 5), (2, 1, 1), (3, 2, 2), (7, 5, 3)])
+@pytest.mark.parametrize(
+    ("columns", "number", "size"), [(1, 1, 1), (1, 3, 5), (2, 1, 1), (3, 2, 2), (7, 5, 3)]
+)
 def test_the_smallest_problems_have_a_solution(columns, number, size):
     sinograms = noise(2, number, columns)
     angles = np.arange(number) * 180 / number

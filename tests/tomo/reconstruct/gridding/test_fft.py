@@ -8,7 +8,10 @@ from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.fft_plan import good_length, make_fft_plan, split
 
 smooth = st.builds(
-    lambda two, three, five: 2**two * 3**three * 5**five, st.integers(0, 7), st.integers(0, 3), st.integers(0, 2)
+    lambda two, three, five: 2**two * 3**three * 5**five,
+    st.integers(0, 7),
+    st.integers(0, 3),
+    st.integers(0, 2),
 ).filter(lambda length: length > 1)
 
 
@@ -33,7 +36,11 @@ def test_a_good_length_is_even_smooth_and_little_more(least):
 def test_every_lane_is_numpys_transform(lanes, length, start, seed):
     random = np.random.default_rng(seed)
     values = random.normal(size=(length + start, lanes)) + 1j * random.normal(size=(length + start, lanes))
-    source, first, second = make_buffer(length + start, lanes), make_buffer(length, lanes), make_buffer(length, lanes)
+    source, first, second = (
+        make_buffer(length + start, lanes),
+        make_buffer(length, lanes),
+        make_buffer(length, lanes),
+    )
     source["re"], source["im"] = values.real, values.imag
     before = source.copy()
     result = transform(source, start, first, second, make_fft_plan(length))

@@ -30,7 +30,9 @@ def test_the_polynomials_are_the_window(quality, shape):
     powers = middle[:, np.newaxis] ** np.arange(quality.width + 1)
     for tap in range(8):
         expected = kaiser_bessel(cells + tap - points, quality.width, shape)
-        np.testing.assert_allclose(powers @ window.coefficients[:, tap], expected, atol=2e-3 / 10**(quality.width - 5))
+        np.testing.assert_allclose(
+            powers @ window.coefficients[:, tap], expected, atol=2e-3 / 10 ** (quality.width - 5)
+        )
 
 
 def test_what_is_divided_out_is_the_windows_transform(quality, shape):
@@ -44,4 +46,6 @@ def test_what_is_divided_out_is_the_windows_transform(quality, shape):
 def test_the_window_lets_little_through_beyond_its_band(quality, shape):
     """Its transform at the frequencies that fold back onto the image, against that in the middle of it."""
     folded = apodisation(1 - np.linspace(0, 0.5 / quality.oversampling, 20), quality.width, shape)
-    assert np.abs(folded).max() < 3 * 10.0 ** -(quality.width - 2) * apodisation(np.zeros(1), quality.width, shape)
+    assert np.abs(folded).max() < 3 * 10.0 ** -(quality.width - 2) * apodisation(
+        np.zeros(1), quality.width, shape
+    )

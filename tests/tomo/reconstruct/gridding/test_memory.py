@@ -6,7 +6,9 @@ from runner.tomo.reconstruct.gridding.memory import Layout, buffer_bytes, choose
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
 
 sizes = st.builds(
-    lambda angles, extent, height, width, quality: sizes_of(angles, extent, (height, width), QUALITIES[quality]),
+    lambda angles, extent, height, width, quality: sizes_of(
+        angles, extent, (height, width), QUALITIES[quality]
+    ),
     st.integers(1, 40_000),
     st.integers(1, 30_000),
     st.integers(1, 30_000),

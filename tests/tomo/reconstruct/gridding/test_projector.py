@@ -89,9 +89,7 @@ def test_steps_along_the_gradient_find_the_object():
         assert norm(projector.project(found) - measured) < 1e-3 * norm(measured)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"), [({"quality": "best"}, "standard, high")]
-)
+@pytest.mark.parametrize(("wrong", "said"), [({"quality": "best"}, "standard, high")])
 def test_what_cannot_be_done_is_said(wrong, said):
     with pytest.raises(UsageError, match=said):
         Projector(angles=[0.0], columns=8, **wrong)
