@@ -47,17 +47,19 @@ class FilteredBackprojection:
 
     def _reconstruct(self, sinogram: NDArray[np.float32]) -> NDArray[np.float64]:
         geometry = self._geometry
-        columns = np.arange(geometry.columns)
+        # in half acquisition the filter reaches beyond the detector's end, to where the opposite view goes on
+        columns = np.arange(self._length if geometry.half_acquisition else geometry.columns)
+        beyond = {"period": self._length} if geometry.half_acquisition else {"left": 0, "right": 0}
         x, y = geometry.x, geometry.y[:, np.newaxis]
         image = np.zeros(geometry.shape)
         rays = zip(geometry.radians, geometry.centers, geometry.weights, strict=True)
-        for (angle, center, weight), filtered in zip(rays, self._filter(sinogram), strict=True):
+        for (angle, center, weight), filtered in zip(rays, self._filter(sinogram, len(columns)), strict=True):
             position = x * np.cos(angle) - y * np.sin(angle) + center
-            image += weight * np.interp(position, columns, filtered, left=0, right=0)
+            image += weight * np.interp(position, columns, filtered, **beyond)
         return image
 
-    def _filter(self, sinogram: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _filter(self, sinogram: NDArray[np.float32], columns: int) -> NDArray[np.float32]:
         rows = pad(sinogram * self._columns, self._length, self._padding)
         spectrum = scipy.fft.rfft(rows, axis=1)
         filtered: NDArray[np.float32] = scipy.fft.irfft(spectrum * self._response, self._length, axis=1)
-        return filtered[:, : sinogram.shape[1]]
+        return filtered[:, :columns]

@@ -82,9 +82,10 @@ class Geometry:
 
     @property
     def full_turn(self) -> bool:
-        """Whether the angles span 360 degrees, but perhaps for the last interval."""
+        """Whether the angles span 360 degrees, perhaps but for the last step."""
         span = max(self.angles) - min(self.angles)
-        return abs(span + span / max(len(self.angles) - 1, 1) / 2 - 360) < 0.01 * 360
+        step = span / max(len(self.angles) - 1, 1)
+        return bool(360 - 1.5 * step <= span <= 360 + 0.5 * step)
 
     @property
     def column_weights(self) -> NDArray[np.float64]:

@@ -156,7 +156,7 @@ class Reconstructor:
             geometry = replace(geometry, size=geometry.extent)
         _check_region(geometry)
         self.geometry = geometry
-        self._circle = _circle(geometry, mask)
+        self._outside = _outside_of_circle(geometry, mask)
         options = Options(
             window=window, cutoff=cutoff, padding=padding, quality=quality, threads=threads, memory=memory
         )
@@ -189,8 +189,8 @@ class Reconstructor:
             )
         slices = np.empty((len(sinograms), *geometry.shape), np.float32)
         self._method(sinograms.astype(np.float32, copy=False), slices)
-        if self._circle is not None:
-            slices *= self._circle
+        if self._outside is not None:
+            np.copyto(slices, 0, where=self._outside)
         return slices
 
     def close(self) -> None:
@@ -251,8 +251,8 @@ def _check_region(geometry: Geometry) -> None:
             )
 
 
-def _circle(geometry: Geometry, mask: bool | float) -> NDArray[np.float32] | None:
+def _outside_of_circle(geometry: Geometry, mask: bool | float) -> NDArray[np.bool_] | None:
     if mask is False:
         return None
     radius = geometry.size / 2 if mask is True else float(mask)
-    return (np.hypot(geometry.x, geometry.y[:, np.newaxis]) <= radius).astype(np.float32)
+    return np.asarray(np.hypot(geometry.x, geometry.y[:, np.newaxis]) > radius)

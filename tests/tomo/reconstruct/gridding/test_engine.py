@@ -82,6 +82,19 @@ def test_it_is_the_exact_sum_at_the_sizes_of_detectors(columns, number):
     assert nrmse(make(sinograms, center=center, quality="high")[0], exact, inside) < 1e-4
 
 
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_what_is_homogeneous_has_its_value(quality):
+    """The centre of a disk of 0.02 per pixel, with the blur of its edge far away."""
+    size, radius = 301, 120.0
+    borders = np.arange(size + 1) - size / 2
+    inside = np.clip(borders, -radius, radius)
+    integral = inside * np.sqrt(radius**2 - inside**2) + radius**2 * np.arcsin(inside / radius)
+    sinogram = np.tile(0.02 * np.diff(integral), (480, 1)).astype(np.float32)
+    image = make(sinogram[np.newaxis], quality=quality, padding="zero")[0]
+    for outer in (10, 50, 100):
+        assert image[disk(size, outer)].mean(dtype=float) == pytest.approx(0.02, rel=2e-4)
+
+
 def test_angles_need_not_be_even_nor_sorted_nor_the_axis_at_rest():
     random = np.random.default_rng(5)
     angles, shifts = random.uniform(-300, 300, 70), random.normal(size=70)
