@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, store, times_i, zero
 from runner.tomo.reconstruct.gridding.rows import read_rows, write_rows
@@ -117,7 +119,7 @@ def _gather_line(grid, cells, window, lines, response, angle, part, line, length
     turned, phase = lines.turned[angle], lines.phase[angle]
     for k in range(length // 2 + 1):
         u, v = k * lines.step_u[angle], k * lines.step_v[angle]
-        cell_u, cell_v = math.ceil(u - half), math.ceil(v - half)
+        cell_u, cell_v = np.ceil(u - half), np.ceil(v - half)
         weights_u = window_weights(window.coefficients, cell_u - u + middle, window.taps)
         weights_v = window_weights(window.coefficients, cell_v - v + middle, window.taps)
         place = (int(cell_u) + zero_u) * cells.pitch + int(cell_v) + zero_v

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, prefetch, store, zero
 from runner.tomo.reconstruct.gridding.runs import add_box, add_run, pick, window_weights
@@ -58,7 +60,7 @@ def _spread_line(spectra, start, points, step_u, step_v, origin, mirrored, windo
     for k in range(first, last):
         prefetch(spectra, start + points + k)  # the next line passes near this one
         u, v = origin + k * step_u, k * step_v
-        cell_u, cell_v = math.ceil(u - half), math.ceil(v - half)
+        cell_u, cell_v = np.ceil(u - half), np.ceil(v - half)
         weights_u = window_weights(window.coefficients, cell_u - u + middle, window.taps)
         weights_v = window_weights(window.coefficients, cell_v - v + middle, window.taps)
         value = load(spectra, start + k)
