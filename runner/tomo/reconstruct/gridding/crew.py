@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +15,22 @@ Part = tuple[int, int]
 
 
 class Crew:
-    """A few threads. Kernels run without Python's lock, so that they all work at the same time.
+    """The calling thread and a few more. Kernels run without Python's lock: all work at the same time.
 
     Parameters
     ----------
     threads : int
-        How many.
+        How many, with the calling one.
     elements, lanes : int
         Size of the scratch memory of each.
     """
 
     def __init__(self, threads: int, elements: int, lanes: int) -> None:
-        self._threads = threads
-        self._scratch: SimpleQueue[NDArray[np.void]] = SimpleQueue()
-        for _ in range(threads):
-            self._scratch.put(make_buffer(elements, lanes))
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gridding")
+        self._scratch = [make_buffer(elements, lanes) for _ in range(threads)]
+        self._others = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="gridding")
 
     def share(self, work: Callable[[Part, NDArray[np.void]], None], parts: Iterable[Part]) -> None:
-        """Do all parts; each free thread takes the next one.
+        """Do all parts; whoever is free takes the next one. One call at a time.
 
         Parameters
         ----------
@@ -43,27 +39,28 @@ class Crew:
         parts : iterable of Part
             What there is to do, what takes longest first.
         """
+        rest = iter(list(parts))  # a list's iterator gives each part to one thread only
 
-        def take(part: Part) -> None:
-            scratch = self._scratch.get()
-            try:
+        def take(scratch: NDArray[np.void]) -> None:
+            for part in rest:
                 work(part, scratch)
-            finally:
-                self._scratch.put(scratch)
 
-        if self._threads == 1:
-            for part in parts:
-                take(part)
-        else:
-            list(self._pool.map(take, parts))
+        mine, *others = self._scratch
+        running = [self._others.submit(take, scratch) for scratch in others]
+        try:
+            take(mine)
+        finally:
+            wait(running)
+        for one in running:
+            one.result()
 
     def cut(self, begin: int, end: int, unit: int) -> list[Part]:
         """Cut a range at multiples of `unit` into about four parts for each thread."""
-        return cut(begin, end, unit, 4 * self._threads)
+        return cut(begin, end, unit, 4 * len(self._scratch))
 
     def close(self) -> None:
         """End the threads."""
-        self._pool.shutdown()
+        self._others.shutdown()
 
 
 def cut(begin: int, end: int, unit: int, parts: int) -> list[Part]:
