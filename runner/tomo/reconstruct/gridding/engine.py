@@ -26,7 +26,8 @@ from runner.tomo.reconstruct.gridding.tables import Tables, make_tables
 from runner.tomo.reconstruct.options import Options
 from runner.units import format_size
 
-_STRIP = 16  # rows of the grid that a thread works on while they are in its cache
+_CACHE = 2.7e6  # bytes of the grid that a thread works on at once
+_LEAST_STRIP = 8  # rows; narrower ones would share most of their points with their neighbours
 
 
 def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
@@ -142,7 +143,8 @@ class GriddingReconstruction:
                 *part, self._grid, fresh, finish, height, scratch,
             )  # fmt: skip
 
-        self._crew.share(work, strips(sizes.rows, self._threads))
+        row_bytes = sizes.pitch * self._grid.itemsize
+        self._crew.share(work, strips(sizes.rows, row_bytes, self._threads))
 
     def _make_image(self, slices: NDArray[np.float32], group: tuple[int, int]) -> None:
         tables = self._tables
@@ -155,16 +157,19 @@ class GriddingReconstruction:
         self._crew.share(work, self._crew.cut(0, slices.shape[1], GATHERED))
 
 
-def strips(rows: int, threads: int) -> list[Part]:
+def strips(rows: int, row_bytes: int, threads: int) -> list[Part]:
     """Cut the grid into strips, the ones with the most points first.
 
-    Points lie densest around u = 0. Narrow strips keep many threads busy to the end, but more points lie at
-    the border of two strips, where their weights are computed twice.
+    A strip should fit the cache, and there should be enough of them to keep all threads busy to the end, as
+    points lie densest around u = 0. Beyond that, wide ones are better: the weights of points at the border of
+    two strips are computed twice.
 
-    >>> strips(40, 1)
+    >>> strips(40, 1000, 2)
     [(0, 8), (8, 16), (16, 24), (24, 32), (32, 40)]
+    >>> strips(400, 90_000, 1)[:3]
+    [(0, 30), (30, 60), (60, 90)]
     """
-    height = _STRIP if rows >= 4 * threads * _STRIP else _STRIP // 2
+    height = max(min(int(_CACHE) // row_bytes, rows // (4 * threads)), _LEAST_STRIP)
     return [(row, min(row + height, rows)) for row in range(0, rows, height)]
 
 

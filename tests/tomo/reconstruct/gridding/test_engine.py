@@ -9,7 +9,8 @@ from runner.errors import UsageError
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.filters import PADDINGS, WINDOWS, padded_length, ramp
 from runner.tomo.reconstruct.gridding import engine as module
-from runner.tomo.reconstruct.gridding.engine import groups
+from runner.tomo.reconstruct.gridding.crew import cut
+from runner.tomo.reconstruct.gridding.engine import groups, strips
 from runner.tomo.reconstruct.gridding.memory import buffer_bytes, choose_layout, sizes_of
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
 from tests.tomo.reconstruct.conftest import disk, exact_fbp, nrmse
@@ -137,9 +138,20 @@ def test_no_bit_depends_on_neighbours_chunks_threads_or_memory():
 def test_no_bit_depends_on_where_the_strips_of_the_grid_lie(monkeypatch):
     sinograms = noise(2, 50, 90)
     expected = make(sinograms)
-    for height in (6, 14, 50, 1000):
-        monkeypatch.setattr(module, "_STRIP", height)
+    for height in (1, 3, 7, 50, 1000):
+        monkeypatch.setattr(
+            module, "strips", lambda rows, *_, height=height: cut(0, rows, height, -(-rows // height))
+        )
         np.testing.assert_array_equal(make(sinograms), expected)
+
+
+@given(st.integers(1, 20_000), st.integers(1000, 3_000_000), st.integers(1, 128))
+def test_strips_cover_the_grid_once_and_fit_the_cache(rows, row_bytes, threads):
+    parts = strips(rows, row_bytes, threads)
+    assert [row for begin, end in parts for row in range(begin, end)] == list(range(rows))
+    for begin, end in parts:
+        assert end - begin <= 8 or (end - begin) * row_bytes <= 2.7e6
+    assert len(parts) >= min(4 * threads, rows // 8)
 
 
 def test_little_memory_is_kept_to_by_passes_over_the_projections():
