@@ -111,6 +111,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: boo
                 overwrite=overwrite,
                 command_line=[shlex.quote(word) for word in sys.argv],
                 on_progress=show,
+                on_note=lambda text: click.echo(text, err=True),
                 seconds_left=time_left,
             )
         finally:

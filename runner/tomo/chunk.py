@@ -15,6 +15,7 @@ from distributed import get_worker
 
 from runner.errors import ScanError
 from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.scan import Scan
@@ -106,7 +107,9 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
             sinograms = corrected_sinograms(job.scan, slice(chunk.first_row, chunk.end_row))
             _check_finite(sinograms, chunk)
         with clock.stage("reconstruct"):
-            slices = _reconstructor(job.setup, own_threads)(sinograms)
+            with warnings_to_client("runner.tomo.reconstruct"):
+                reconstruct = _reconstructor(job.setup, own_threads)
+            slices = reconstruct(sinograms)
             del sinograms
             slices *= np.float32(job.scale)
         with clock.stage("write"):

@@ -17,6 +17,7 @@ from runner.errors import LostError, PartialError, ScanError, UsageError, WriteE
 from runner.tomo.center import AxisEstimate, find_center
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
@@ -106,6 +107,7 @@ def reconstruct(
     overwrite: bool = False,
     command_line: Sequence[str] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Reconstruct a scan.
@@ -127,6 +129,8 @@ def reconstruct(
         Noted in the volume.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    on_note : callable
+        Called with a line of text where a worker has something to say, like why it takes longer this time.
     seconds_left : callable
         Returns the seconds until all must be over; chunks that would take longer are not begun.
 
@@ -154,13 +158,14 @@ def reconstruct(
     target = create_volume(place, content, overwrite=overwrite)
     job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=target, scale=scale)
     try:
-        results, failures, left = run_chunks(
-            client,
-            functools.partial(process_chunk, job),
-            plan.chunks,
-            on_progress=on_progress,
-            seconds_left=seconds_left,
-        )
+        with notes_from_workers(client, on_note):
+            results, failures, left = run_chunks(
+                client,
+                functools.partial(process_chunk, job),
+                plan.chunks,
+                on_progress=on_progress,
+                seconds_left=seconds_left,
+            )
     except BaseException:
         discard_volume(target)
         raise
