@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.tomo.reconstruct.gridding.buffers import LANES, make_buffer
@@ -32,6 +32,7 @@ def test_a_good_length_is_even_smooth_and_little_more(least):
 
 
 @pytest.mark.parametrize("lanes", LANES)
+@settings(deadline=None)  # the first example is compiled
 @given(length=smooth, start=st.integers(0, 5), seed=st.integers(0, 1000))
 def test_every_lane_is_numpys_transform(lanes, length, start, seed):
     random = np.random.default_rng(seed)
