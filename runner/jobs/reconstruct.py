@@ -16,7 +16,7 @@ import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
-from runner.tomo.settings import AUTO, METHODS, PADDINGS, UNITS, WINDOWS, Settings, load_settings
+from runner.tomo.settings import AUTO, METHODS, PADDINGS, QUALITIES, UNITS, WINDOWS, Settings, load_settings
 from runner.units import format_duration
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ def column_or_auto(text: str) -> float | str:
     help="Detector column of the rotation axis, or auto.  [auto]",
 )
 @click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]")
+@click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]")
 @click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]")
+@click.option(
+    "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
+)
 @click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]")
 @click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
 @click.option(
@@ -119,6 +123,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None
                 overwrite=overwrite,
                 command_line=[shlex.quote(word) for word in sys.argv],
                 on_progress=show,
+                on_note=lambda text: click.echo(text, err=True),
                 seconds_left=time_left,
             )
         finally:

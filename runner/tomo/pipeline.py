@@ -17,6 +17,7 @@ from runner.errors import LostError, PartialError, ScanError, UsageError, WriteE
 from runner.tomo.center import AxisEstimate, find_center
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
@@ -92,7 +93,9 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
     ScanError
         If the memory does not suffice.
     """
-    return make_plan(work_of(scan, *rows_within(settings.rows, scan.rows)), resources)
+    rows = rows_within(settings.rows, scan.rows)
+    work = work_of(scan, *rows, method=settings.method, quality=settings.quality)
+    return make_plan(work, resources)
 
 
 def reconstruct(
@@ -104,6 +107,7 @@ def reconstruct(
     overwrite: bool = False,
     command_line: Sequence[str] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Reconstruct a scan.
@@ -125,6 +129,8 @@ def reconstruct(
         Noted in the volume.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    on_note : callable
+        Called with a line of text where a worker has something to say, like why it takes longer this time.
     seconds_left : callable
         Returns the seconds until all must be over; chunks that would take longer are not begun.
 
@@ -150,15 +156,16 @@ def reconstruct(
     parameters = _parameters(scan, plan, axis, units, settings)
     content = _content(scan, plan, units, parameters, command_line)
     target = create_volume(place, content, overwrite=overwrite)
-    job = Job(scan=scan, setup=_setup(scan, axis, settings), target=target, scale=scale)
+    job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=target, scale=scale)
     try:
-        results, failures, left = run_chunks(
-            client,
-            functools.partial(process_chunk, job),
-            plan.chunks,
-            on_progress=on_progress,
-            seconds_left=seconds_left,
-        )
+        with notes_from_workers(client, on_note):
+            results, failures, left = run_chunks(
+                client,
+                functools.partial(process_chunk, job),
+                plan.chunks,
+                on_progress=on_progress,
+                seconds_left=seconds_left,
+            )
     except BaseException:
         discard_volume(target)
         raise
@@ -232,15 +239,18 @@ def _files(scan: Scan) -> set[Path]:
     return {scan.path, *(some.file for some in frames)}
 
 
-def _setup(scan: Scan, axis: Axis, settings: Settings) -> Setup:
+def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
     return Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
         center=axis.position,
         method=settings.method,
+        quality=settings.quality,
         window=settings.window,
+        cutoff=settings.cutoff,
         padding=settings.padding,
         mask=settings.mask,
+        memory=plan.buffers,
     )
 
 
