@@ -134,12 +134,13 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None
 def summary(outcome: Outcome) -> str:
     """Say what was made, and how to see it."""
     slices, height, width = outcome.shape
+    earlier = f", {slices - outcome.made} of them by an earlier run" if outcome.made < slices else ""
     lines = {
         "volume": f"{outcome.volume}  {outcome.dataset}",
         "shape": f"{slices} x {height} x {width} (slice, y, x), float32, {outcome.units}",
         "axis": axis_text(outcome.axis),
-        "time": f"{format_duration(outcome.seconds)}, {slices / outcome.seconds:.1f} slices/s",
-        "state": f"all {slices} slices written and verified",
+        "time": f"{format_duration(outcome.seconds)}, {outcome.made / outcome.seconds:.1f} slices/s",
+        "state": f"all {slices} slices written and verified" + earlier,
         "open it": f"silx view {shlex.quote(os.fspath(outcome.volume))}",
     }
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
