@@ -105,12 +105,14 @@ COMMANDS = list(commands())
 FOREIGN = {
     "--allow-run-as-root",
     "--constraint",
+    "--contenders",
     "--fast",
     "--gpus-per-task",
     "--kill-on-bad-exit",
     "--no-kill",
     "--oversubscribe",
     "--repeat",
+    "--sizes",
 }
 
 
