@@ -228,7 +228,7 @@ def table_of(rows: Sequence[Row]) -> list[str]:
 
 
 def plot(rows: Sequence[Row], path: Path) -> None:
-    """Draw accuracy against time."""
+    """Draw the processor time of all contenders."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -243,15 +243,19 @@ def plot(rows: Sequence[Row], path: Path) -> None:
         here = [
             row for row in rows if (row.columns, row.angles) == problem and row.threads == rows[0].threads
         ]
-        here.sort(key=lambda row: row.wall, reverse=True)
+        here.sort(key=lambda row: row.cpu, reverse=True)
         colors = [
             "tab:red" if row.name == ENGINE else "tab:gray" if row.bias is None else "tab:blue"
             for row in here
         ]
-        bars = panel.barh([row.name for row in here], [row.wall for row in here], color=colors)
-        panel.bar_label(bars, [f"{row.wall:.3g}" for row in here], padding=3)
-        panel.set(xscale="log", xlabel="ms for a slice", title=f"{problem[0]} columns, {problem[1]} angles")
-        panel.margins(x=0.15)
+        bars = panel.barh([row.name for row in here], [row.cpu for row in here], color=colors)
+        panel.bar_label(bars, [f"{row.cpu:.3g}" for row in here], padding=3)
+        panel.set(
+            xscale="log",
+            xlabel="processor time, ms for a slice",
+            title=f"{problem[0]} columns, {problem[1]} angles",
+        )
+        panel.margins(x=0.25)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 
