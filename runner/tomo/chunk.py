@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from distributed import get_worker
 
-from runner.errors import ScanError
 from runner.tomo.correct.flatfield import corrected_sinograms
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
@@ -95,16 +94,16 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     Raises
     ------
     RunnerError
-        As from reading, correcting and writing; ScanError if there are line integrals that are not finite.
+        As from reading, correcting and writing.
     """
     with _ONE_AT_A_TIME:
         address, own_threads = _where(threads)
         clock = _Clock()
-        with clock.stage("read"):
-            sinograms = corrected_sinograms(job.scan, slice(chunk.first_row, chunk.end_row))
-            _check_finite(sinograms, chunk)
+        with clock.stage("read"), warnings_to_client(_COMPILER):
+            rows = slice(chunk.first_row, chunk.end_row)
+            sinograms = corrected_sinograms(job.scan, rows, threads=own_threads)
         with clock.stage("reconstruct"):
-            with warnings_to_client("runner.tomo.reconstruct"):
+            with warnings_to_client(_COMPILER):
                 reconstruct = _reconstructor(job.setup, own_threads)
             slices = reconstruct(sinograms)
             del sinograms
@@ -115,6 +114,7 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
 
 
 _ONE_AT_A_TIME = threading.Lock()
+_COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
 
 
 @functools.lru_cache(maxsize=1)  # one scan at a time: its tables may fill half of a worker's memory
@@ -141,13 +141,6 @@ def _where(threads: int) -> tuple[str, int]:
     except ValueError:
         return "local", threads
     return str(worker.address), int(worker.state.nthreads)
-
-
-def _check_finite(sinograms: np.ndarray, chunk: Chunk) -> None:
-    finite = np.isfinite(sinograms).all(axis=(1, 2))
-    if not finite.all():
-        row = chunk.first_row + int(np.argmin(finite))
-        raise ScanError(f"row {row} has line integrals that are not finite numbers", "see to its pixels")
 
 
 @dataclass(slots=True)

@@ -7,21 +7,22 @@ however the rows are split into chunks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.tomo.correct.defects import fill_gaps
+from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
 
-_LEAST, _MOST = np.float32(1e-6), np.float32(10)
+_BLOCK = 16  # angles that a thread corrects at once: few enough that a row's dark and flat stay in the cache
 
 
 def corrected_sinograms(
-    scan: Scan, rows: slice, *, chosen: NDArray[np.int64] | None = None
+    scan: Scan, rows: slice, *, chosen: NDArray[np.int64] | None = None, threads: int = 1
 ) -> NDArray[np.float32]:
     """Read some detector rows of a scan and correct them.
 
@@ -33,6 +34,8 @@ def corrected_sinograms(
         Which detector rows: start and stop.
     chosen : (angle,) int64, optional
         Numbers of the projections to read, ascending; all if not given.
+    threads : int
+        How many to use.
 
     Returns
     -------
@@ -50,7 +53,8 @@ def corrected_sinograms(
     dark = mean_frame([read_frames(group.frames, rows) for group in scan.darks])
     flats = [median_frame(read_frames(group.frames, rows)) for group in scan.flats]
     times = np.add(numbers, 0.5, dtype=np.float64)
-    return line_integrals(projections, times, dark, flats, [group.position for group in scan.flats])
+    positions = [group.position for group in scan.flats]
+    return line_integrals(projections, times, dark, flats, positions, threads=threads)
 
 
 def mean_frame(stacks: Sequence[NDArray[np.number]]) -> NDArray[np.float32]:
@@ -92,6 +96,8 @@ def line_integrals(
     dark: NDArray[np.float32],
     flats: Sequence[NDArray[np.float32]],
     positions: Sequence[float],
+    *,
+    threads: int = 1,
 ) -> NDArray[np.float32]:
     """Correct projections and take the logarithm: ``-log((projection - dark) / (flat - dark))``.
 
@@ -100,7 +106,7 @@ def line_integrals(
     projections : (angle, row, column) ndarray
         Counts.
     times : (angle,) float64
-        Where each projection stands in the scan, ascending: the i-th at i + 1/2.
+        Where each projection stands in the scan: the i-th at i + 1/2.
     dark : (row, column) float32
         Counts without beam.
     flats : sequence of (row, column) float32
@@ -109,51 +115,69 @@ def line_integrals(
         Where each flat stands in the scan, ascending (see
         :class:`~runner.tomo.scan.scan.FrameGroup`). A projection's flat is interpolated linearly
         between the two around it, and constant outside.
+    threads : int
+        How many compute, each at some angles.
 
     Returns
     -------
     (row, angle, column) float32 ndarray
     """
-    count, height, width = projections.shape
-    sinograms = np.empty((height, count, width), np.float32)
-    beams = [_beam(flat, dark) for flat in flats]
-    segments = _segments(times, positions)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for row, sinogram in enumerate(sinograms):
-            np.subtract(projections[:, row], dark[row], out=sinogram, casting="same_kind")
-            for angles, before, after, weight in segments:
-                start, change = beams[before][row], beams[after][row] - beams[before][row]
-                sinogram[angles] /= start if before == after else start + weight * change
-            np.clip(sinogram, _LEAST, _MOST, out=sinogram)
-            np.log(sinogram, out=sinogram)
-            np.negative(sinogram, out=sinogram)
-            fill_gaps(sinogram)
+    from runner.tomo.correct.lines import correct_lines  # numba is slow to import
+
+    angles, rows, columns = projections.shape
+    sinograms = np.empty((rows, angles, columns), np.float32)
+    beams = np.stack([_beam(flat, dark) for flat in flats])
+    around = _flats_around(times, positions)
+
+    def correct(first: int) -> None:
+        some = slice(first, first + _BLOCK)
+        counts, offset = _compilable(projections[some], dark)
+        correct_lines(counts, offset, beams, *(values[some] for values in around), sinograms, first)
+
+    ensure_compiled("correction", lambda: _run_once(correct_lines))
+    with ThreadPoolExecutor(threads, thread_name_prefix="correction") as pool:
+        list(pool.map(correct, range(0, angles, _BLOCK)))
     return sinograms
+
+
+def _run_once(correct_lines: Callable[..., None]) -> None:
+    """Correct next to nothing, of both types of counts."""
+    line, one = np.ones((1, 1, 1), np.float32), np.zeros(1, np.int64)
+    for counts in (line, line.astype(np.uint16)):
+        correct_lines(counts, line[0], line, one, one, line[0, 0], line.copy(), 0)
+
+
+def _compilable(
+    counts: NDArray[np.number], dark: NDArray[np.float32]
+) -> tuple[NDArray[np.number], NDArray[np.float32]]:
+    """Give counts and dark in a type that there is a compiled function for, and in one piece.
+
+    Where that is not the type of the counts, the dark is subtracted here, as precisely as they are stored.
+    """
+    if counts.dtype not in (np.uint16, np.float32):
+        with np.errstate(invalid="ignore", over="ignore"):
+            counts, dark = (counts - dark).astype(np.float32), np.zeros_like(dark)
+    return np.ascontiguousarray(counts), np.ascontiguousarray(dark)
 
 
 def _beam(flat: NDArray[np.float32], dark: NDArray[np.float32]) -> NDArray[np.float32]:
     """Subtract the dark from a flat; NaN in pixels that do not see it."""
-    beam = flat - dark
+    with np.errstate(invalid="ignore"):
+        beam = flat - dark
     beam[~(beam > 0)] = np.nan
     return beam
 
 
-def _segments(
+def _flats_around(
     times: NDArray[np.float64], positions: Sequence[float]
-) -> list[tuple[slice, int, int, NDArray[np.float32] | None]]:
-    """Cut the projections at the flats: (which projections, flat before, flat after, weight of the latter).
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Find the flats around each projection: (flat before, flat after, weight of the latter).
 
-    Outside the flats, the flat before and the flat after are the same, and there is no weight.
+    Outside the flats, the flat before and the flat after are the same.
     """
-    cuts = np.searchsorted(times, positions).tolist()
-    last = len(positions) - 1
-    segments: list[tuple[slice, int, int, NDArray[np.float32] | None]] = [
-        (slice(0, cuts[0]), 0, 0, None),
-        (slice(cuts[-1], len(times)), last, last, None),
-    ]
-    for before, after in zip(range(last), range(1, last + 1), strict=True):
-        angles = slice(cuts[before], cuts[after])
-        length = positions[after] - positions[before]
-        weight = ((times[angles] - positions[before]) / length).astype(np.float32)[:, np.newaxis]
-        segments.append((angles, before, after, weight))
-    return segments
+    places = np.asarray(positions, np.float64)
+    before = np.searchsorted(places, times, side="right") - 1
+    after = np.minimum(before + 1, len(places) - 1)
+    before = np.maximum(before, 0)
+    lengths = np.where(before == after, 1, places[after] - places[before])
+    return before, after, ((times - places[before]) / lengths).astype(np.float32)

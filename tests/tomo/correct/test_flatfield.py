@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.tomo.correct.flatfield import corrected_sinograms, line_integrals, mean_frame, median_frame
+from runner.tomo.correct.lines import _fill_gaps
+from runner.tomo.correct.logarithm import log
 from runner.tomo.scan import open_scan
+from tests.tomo.correct import oracle
 
 
 def times(count):
@@ -137,3 +140,62 @@ def test_several_groups_of_darks_count_by_their_frames(shared_data):
     joined = replace(scan, darks=(replace(scan.darks[0], frames=one),))
     rows = slice(0, 2)
     assert corrected_sinograms(joined, rows).tobytes() == corrected_sinograms(scan, rows).tobytes()
+
+
+own_log = np.vectorize(lambda x: x if np.isnan(x) else log(x), otypes=[np.float32])
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), threads=st.integers(1, 3))
+def test_it_is_what_numpy_computes_whatever_the_pixels_the_flats_and_the_threads(data, threads):
+    """To the last bit, but for the logarithm, which has a test of its own."""
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    shape = data.draw(st.tuples(st.integers(1, 40), st.integers(1, 4), st.integers(1, 40)))
+    kind = data.draw(st.sampled_from(["u1", "u2", ">u2", "i2", "i4", "u4", "f4", ">f4", "f8"]))
+    projections = (random.uniform(0, 250, shape) * random.choice([1e-3, 1, 1], shape)).astype(kind)
+    dark = random.uniform(0, 30, shape[1:]).astype(np.float32)
+    count = data.draw(st.integers(1, 4))
+    flats = random.uniform(100, 240, (count, *shape[1:])).astype(np.float32)
+    flats[random.uniform(size=flats.shape) < data.draw(st.sampled_from([0, 0.1, 0.9, 1]))] = 0
+    if projections.dtype.kind == "f":
+        projections[random.uniform(size=shape) < 0.05] = random.choice([np.nan, np.inf, -np.inf])
+    places = st.integers(0, 2 * shape[0]).map(lambda place: place / 2)
+    positions = sorted(data.draw(st.lists(places, min_size=count, max_size=count, unique=True)))
+    found = line_integrals(projections, times(shape[0]), dark, list(flats), positions, threads=threads)
+    expected = oracle.line_integrals(projections, times(shape[0]), dark, list(flats), positions, log=own_log)
+    assert np.isfinite(found).all()
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("gaps", [[0], [5], [2, 3], [0, 1, 4], [1, 3, 5], [0, 1, 2, 3, 4, 5]])
+def test_gaps_are_filled_as_numpy_interpolates(gaps):
+    line = np.random.default_rng(3).normal(size=(1, 6)).astype(np.float32)
+    line[0, gaps] = np.nan
+    expected = line.copy()
+    oracle.fill_gaps(expected)
+    _fill_gaps(line[0])
+    assert line.tobytes() == expected.tobytes()
+
+
+def test_the_logarithm_is_less_than_one_unit_off_for_every_transmission():
+    x = np.geomspace(1e-6, 10, 200_001).astype(np.float32)
+    x = np.concatenate([x, np.nextafter(np.float32(1), [0, 2], dtype=np.float32), [np.float32(1)]])
+    ones = np.ones((1, 1, x.size), np.float32)
+    found = -line_integrals(x[np.newaxis, np.newaxis], times(1), 0 * ones[0], [ones[0]], [0.0]).ravel()
+    exact = np.log(x.astype(float))
+    assert (np.abs(found - exact) < np.spacing(np.abs(exact).astype(np.float32))).all()
+    assert found[-1] == 0
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 33, 100])
+def test_no_bit_depends_on_the_threads_or_the_angles_beside(count):
+    random = np.random.default_rng(count)
+    projections = random.integers(0, 65535, (count, 3, 50)).astype(np.uint16)
+    flats = list(random.uniform(3e4, 6e4, (2, 3, 50)).astype(np.float32))
+    dark = np.full((3, 50), 100, np.float32)
+    whole = line_integrals(projections, times(count), dark, flats, [0.0, float(count)])
+    for threads in (2, 5):
+        same = line_integrals(projections, times(count), dark, flats, [0.0, float(count)], threads=threads)
+        assert same.tobytes() == whole.tobytes()
+    last = line_integrals(projections[-1:], times(count)[-1:], dark, flats, [0.0, float(count)])
+    assert last.tobytes() == whole[:, -1:].tobytes()

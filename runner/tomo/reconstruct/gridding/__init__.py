@@ -18,7 +18,6 @@ parts of every transform (`rows`), both of the same slice.
     fft, rows, runs, tiles   what the steps are made of
     lanes                    the numba type, and its arithmetic
     tables, fft_plan, kaiser_bessel, quality, memory    decided before, in plain NumPy
-    compiled, cache          where compiled kernels are kept, and who waits
 
 References
 ----------

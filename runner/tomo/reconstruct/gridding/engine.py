@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import UsageError
+from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.reconstruct.filters import ramp
 from runner.tomo.reconstruct.geometry import Geometry
 from runner.tomo.reconstruct.gridding.buffers import make_buffer
-from runner.tomo.reconstruct.gridding.compiled import ensure_compiled
 from runner.tomo.reconstruct.gridding.crew import Crew, Part
 from runner.tomo.reconstruct.gridding.memory import (
     GATHERED,
@@ -54,7 +54,8 @@ def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
             f"the reconstruction needs {format_size(needed)} of buffers, and may take no more than "
             f"{format_size(int(options.memory))}"
         )
-    ensure_compiled(f"{options.quality}-{layout.lanes}", lambda: _run_once(options.quality, layout.lanes))
+    kind = f"reconstruction-{options.quality}-{layout.lanes}"
+    ensure_compiled(kind, lambda: _run_once(options.quality, layout.lanes))
     response = ramp(sizes.length, options.window, options.cutoff)
     tables = make_tables(geometry, sizes, response, quality)
     return GriddingReconstruction(

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 
-from runner.tomo.reconstruct.gridding.lanes import kernel, load, store, times_i
+from runner.tomo.kernels.kernel import kernel
+from runner.tomo.reconstruct.gridding.lanes import load, store, times_i
 
 _HALF_ROOT = math.sqrt(0.5)
 _SIN_3 = math.sin(2 * math.pi / 3)

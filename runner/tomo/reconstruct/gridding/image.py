@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, store, times_i, zero
+from runner.tomo.reconstruct.gridding.lanes import conj, load, store, times_i, zero
 from runner.tomo.reconstruct.gridding.memory import GATHERED
 from runner.tomo.reconstruct.gridding.rows import write_rows
 

@@ -11,32 +11,19 @@ from the start of a buffer, whatever its shape, and are not checked.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from runner.tomo.reconstruct.gridding.cache import cache_folder
-
 _FLOAT = ir.FloatType()
 INT = ir.IntType(32)
 # a product and a sum may become one instruction; nothing may be reordered, so that all bits are reproducible
 FLAGS = ("contract",)
-
-
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function at its first call, for any number of threads at once, and keep it on disk."""
-    previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_folder())
-    try:
-        compiled: Callable[..., Any] = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    finally:
-        numba.config.CACHE_DIR = previous
-    return compiled
 
 
 class RealLanes(types.Type):

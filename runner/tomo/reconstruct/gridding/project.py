@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, store, times_i, zero
+from runner.tomo.reconstruct.gridding.lanes import conj, load, store, times_i, zero
 from runner.tomo.reconstruct.gridding.rows import read_rows, write_rows
 from runner.tomo.reconstruct.gridding.runs import sum_box, window_weights
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import UsageError
+from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.reconstruct.geometry import Geometry
 from runner.tomo.reconstruct.gridding.buffers import LANES, make_buffer
-from runner.tomo.reconstruct.gridding.compiled import ensure_compiled
 from runner.tomo.reconstruct.gridding.crew import Crew, Part
 from runner.tomo.reconstruct.gridding.engine import GriddingReconstruction, groups
 from runner.tomo.reconstruct.gridding.memory import GATHERED, Layout, sizes_of
@@ -79,7 +79,7 @@ class Projector:
         )
         if quality not in QUALITIES:
             raise UsageError(f"quality {quality!r} is unknown", f"choose one of {', '.join(QUALITIES)}")
-        ensure_compiled(f"project-{quality}-{LANES[0]}", lambda: _run_once(quality))
+        ensure_compiled(f"projector-{quality}-{LANES[0]}", lambda: _run_once(quality))
         self._pair = _Pair(self.geometry, quality, threads)
 
     def project(self, slices: NDArray[np.float32]) -> NDArray[np.float32]:

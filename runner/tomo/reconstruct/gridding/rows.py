@@ -6,7 +6,8 @@ that no part of a transform is wasted, and both belong to the same slice: slices
 
 from __future__ import annotations
 
-from runner.tomo.reconstruct.gridding.lanes import kernel, width_of_lanes
+from runner.tomo.kernels.kernel import kernel
+from runner.tomo.reconstruct.gridding.lanes import width_of_lanes
 from runner.tomo.reconstruct.gridding.tiles import read_tile, write_tile
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, store, zero
+from runner.tomo.reconstruct.gridding.lanes import conj, load, store, zero
 from runner.tomo.reconstruct.gridding.rows import read_rows
 
 _RESTART = 64  # the phase is exact again after so many multiplications

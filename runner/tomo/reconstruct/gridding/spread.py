@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import conj, kernel, load, prefetch, store, zero
+from runner.tomo.reconstruct.gridding.lanes import conj, load, prefetch, store, zero
 from runner.tomo.reconstruct.gridding.runs import add_box, add_run, pick, window_weights
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.tomo.reconstruct.gridding import compiled
-from runner.tomo.reconstruct.gridding.cache import cache_folder
-from runner.tomo.reconstruct.gridding.compiled import ensure_compiled
+from runner.tomo.kernels import compiled
+from runner.tomo.kernels.cache import cache_folder
+from runner.tomo.kernels.compiled import ensure_compiled
 
 RECONSTRUCT = """
 import logging, sys, time
@@ -81,7 +81,7 @@ def test_without_a_folder_to_write_to_every_process_compiles(tmp_path, places):
 
 
 def folder_with(environment):
-    program = "from runner.tomo.reconstruct.gridding.cache import cache_folder; print(cache_folder())"
+    program = "from runner.tomo.kernels.cache import cache_folder; print(cache_folder())"
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | environment,

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from runner.tomo.reconstruct.gridding.cache import cache_folder
+from runner.tomo.kernels.cache import cache_folder
 
 _PATIENCE = 90  # seconds to wait for another process; then this one compiles as well
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ def ensure_compiled(kind: str, run: Callable[[], None]) -> None:
     Parameters
     ----------
     kind : str
-        Names them.
+        Names them, also for the person who waits.
     run : callable
         Uses each of them once, which compiles what is not there.
     """
@@ -34,8 +34,9 @@ def ensure_compiled(kind: str, run: Callable[[], None]) -> None:
         if done.exists():
             return
         _log.warning(
-            "compiling the reconstruction for this kind of processor, once for all jobs: "
-            "about 15 s on a free core; kept in %s",
+            "compiling the %s kernels for this kind of processor, once for all jobs: "
+            "up to 15 s on a free core; kept in %s",
+            kind,
             done.parent,
         )
         started = time.monotonic()

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+_WITH_KERNELS = ("kernels", "correct", "reconstruct/gridding")  # folders beside this one's, and below
 _ROOM = 4 << 20  # bytes; all kernels together take about half
 
 
@@ -65,6 +66,8 @@ def _key() -> str:
     processor = cpu_target.target_context.codegen().magic_tuple()
     for part in (platform.python_version(), numba.__version__, *processor):
         key.update(f"{part}\0".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):  # numba looks at a kernel's own file alone
-        key.update(source.read_bytes())
+    top = Path(__file__).parents[1]
+    for folder in _WITH_KERNELS:
+        for source in sorted((top / folder).glob("*.py")):  # numba looks at a kernel's own file alone
+            key.update(source.read_bytes())
     return key.hexdigest()[:16]
