@@ -7,6 +7,7 @@ however the rows are split into chunks.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -49,9 +50,10 @@ def corrected_sinograms(
         As from :func:`runner.tomo.scan.read.read_frames`.
     """
     numbers = np.arange(scan.projections.count) if chosen is None else chosen
-    projections = read_frames(replace(scan.projections, indices=scan.projections.indices[numbers]), rows)
-    dark = mean_frame([read_frames(group.frames, rows) for group in scan.darks])
-    flats = [median_frame(read_frames(group.frames, rows)) for group in scan.flats]
+    read = functools.partial(read_frames, rows=rows, threads=threads)
+    projections = read(replace(scan.projections, indices=scan.projections.indices[numbers]))
+    dark = mean_frame([read(group.frames) for group in scan.darks])
+    flats = [median_frame(read(group.frames)) for group in scan.flats]
     times = np.add(numbers, 0.5, dtype=np.float64)
     positions = [group.position for group in scan.flats]
     return line_integrals(projections, times, dark, flats, positions, threads=threads)

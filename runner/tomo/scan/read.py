@@ -1,18 +1,27 @@
-"""Reading pixels: some rows of some frames, in as few HDF5 calls as there are gaps."""
+"""Reading pixels: some rows of some frames.
+
+Straight from the file where that is possible. HDF5 reads whole chunks of which a few rows are wanted, and one
+at a time; but it reads everything, and knows what to say where something cannot be read.
+"""
 
 from __future__ import annotations
+
+import zlib
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
+from runner.tomo.scan.decode import decoders_of
+from runner.tomo.scan.direct import Reader
 from runner.tomo.scan.hdf5 import dataset_at, open_file
 from runner.tomo.scan.scan import Frames
+from runner.tomo.scan.stored import find_stored
 from runner.tomo.scan.virtual import check_source_files
 
 
-def read_frames(frames: Frames, rows: slice) -> NDArray[np.number]:
+def read_frames(frames: Frames, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
     """Read some detector rows of some frames.
 
     Parameters
@@ -21,6 +30,8 @@ def read_frames(frames: Frames, rows: slice) -> NDArray[np.number]:
         Which frames.
     rows : slice
         Which detector rows: start and stop, both inside the detector.
+    threads : int
+        How many read and decode, where HDF5 is not needed for it.
 
     Returns
     -------
@@ -38,12 +49,29 @@ def read_frames(frames: Frames, rows: slice) -> NDArray[np.number]:
         dataset = dataset_at(file, frames.dataset)
         check_source_files(dataset)
         pixels = np.empty((frames.count, rows.stop - rows.start, dataset.shape[2]), dataset.dtype)
-        first = 0
-        for start, stop in runs(frames.indices):
-            count = stop - start
-            _read(dataset, np.s_[start:stop, rows], pixels[first : first + count])
-            first += count
+        if not _read_directly(dataset, frames.indices, rows, pixels, threads):
+            first = 0
+            for start, stop in runs(frames.indices):
+                count = stop - start
+                _read(dataset, np.s_[start:stop, rows], pixels[first : first + count])
+                first += count
     return pixels
+
+
+def _read_directly(
+    dataset: h5py.Dataset, indices: NDArray[np.int64], rows: slice, into: NDArray[np.number], threads: int
+) -> bool:
+    """Read without HDF5; False if that cannot be done."""
+    stored = find_stored(dataset)
+    decoders = None if stored is None else decoders_of(stored.filters)
+    if stored is None or decoders is None:
+        return False
+    reader = Reader(file=dataset.file.id.get_vfd_handle(), stored=stored, decoders=decoders)
+    try:
+        reader.read(indices, rows, into, threads=threads)
+    except (OSError, EOFError, ValueError, zlib.error):  # HDF5 has a value for it, or says what is wrong
+        return False
+    return True
 
 
 def runs(indices: NDArray[np.int64]) -> list[tuple[int, int]]:
