@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from runner.tomo.scan.plugins import plugin_decoder
 from runner.tomo.scan.stored import Filter
 
 Bytes = bytes | memoryview
@@ -42,7 +43,7 @@ def _decoder(code: int, values: tuple[int, ...]) -> Decoder | None:
         return _inflate
     if code == 2:
         return lambda stored, _: _unshuffle(stored, values[0])
-    return None
+    return plugin_decoder(code, values)
 
 
 def _inflate(stored: Bytes, nbytes: int) -> bytes:

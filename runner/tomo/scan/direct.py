@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from runner.tomo.scan.decode import Decoder, decode
 from runner.tomo.scan.stored import Stored
 
+_MEMORY = 64 << 20  # bytes for chunks that are being decoded, at least
 _FRAMES = 16  # whose lines a thread reads at once
 
 
@@ -100,18 +100,21 @@ class Reader:
         ValueError, zlib.error
             If a chunk is not there, or cannot be decoded.
         """
-        stored = self.stored
+        stored, count = self.stored, len(indices)
         if self.decoders or stored.block[2] < stored.shape[2]:
             work = self._read_chunks
             cuts = (np.flatnonzero(np.diff(indices // stored.block[0])) + 1).tolist()
+            # each holds a chunk's bytes and pixels: no more than the sinograms will take, where that is a lot
+            most = max(_MEMORY, 2 * pixels.nbytes) // (2 * stored.block_bytes)
         else:
-            work, cuts = self._read_lines, list(range(_FRAMES, len(indices), _FRAMES))
+            work, cuts, most = self._read_lines, list(range(_FRAMES, count, _FRAMES)), threads
 
         def do(part: tuple[int, int]) -> None:
             work(indices[slice(*part)], rows, pixels[slice(*part)])
 
-        with ThreadPoolExecutor(threads, thread_name_prefix="reading") as pool:
-            list(pool.map(do, itertools.pairwise([0, *cuts, len(indices)])))
+        parts = [part for part in itertools.pairwise([0, *cuts, count]) if part[0] < part[1]]
+        with ThreadPoolExecutor(max(min(threads, most), 1), thread_name_prefix="reading") as pool:
+            list(pool.map(do, parts))
 
     def _read_lines(self, indices: NDArray[np.int64], rows: slice, pixels: NDArray[np.number]) -> None:
         """Read lines that are stored whole and as they are, those of each frame and chunk at once."""
@@ -127,13 +130,12 @@ class Reader:
     def _read_chunks(self, indices: NDArray[np.int64], rows: slice, pixels: NDArray[np.number]) -> None:
         """Read and decode the chunks of some frames that share them."""
         stored = self.stored
-        nbytes = math.prod(stored.block) * stored.dtype.itemsize
         layer, inside = int(indices[0]) // stored.block[0], indices % stored.block[0]
         for part in overlaps(stored.shape[1:], stored.block[1:], rows):
             place = (layer, *part.place)
             packed = np.empty(stored.sizes[place], np.uint8)
             _fill(self.file, packed, self._start(place))
-            whole = decode(packed.data, self.decoders, int(stored.masks[place]), nbytes)
+            whole = decode(packed.data, self.decoders, int(stored.masks[place]), stored.block_bytes)
             chunk = np.frombuffer(whole, stored.dtype).reshape(stored.block)
             pixels[:, *part.into] = chunk[:, *part.inside][inside]
 

@@ -47,6 +47,11 @@ class Stored:
     sizes: NDArray[np.int64]
     masks: NDArray[np.int64]
 
+    @property
+    def block_bytes(self) -> int:
+        """Size of a chunk's pixels, bytes."""
+        return math.prod(self.block) * self.dtype.itemsize
+
 
 def find_stored(dataset: h5py.Dataset) -> Stored | None:
     """Look up where a dataset of axes (frame, row, column) lies; None where only HDF5 can read it.

@@ -22,6 +22,11 @@ FILTERS = {
     "gzip": {"compression": "gzip"},
     "shuffle": {"shuffle": True},
     "both": {"compression": "gzip", "compression_opts": 9, "shuffle": True},
+    "bitshuffle": dict(hdf5plugin.Bitshuffle(cname="none")),
+    "bitshuffle and lz4": dict(hdf5plugin.Bitshuffle(cname="lz4")),
+    "bitshuffle and zstd": dict(hdf5plugin.Bitshuffle(cname="zstd")),
+    "lz4": dict(hdf5plugin.LZ4()),
+    "zstd": dict(hdf5plugin.Zstd()) | {"shuffle": True},
 }
 
 
@@ -52,7 +57,7 @@ def test_it_is_what_hdf5_reads(data):
     if data.draw(st.booleans()):
         chunks = data.draw(st.tuples(*(st.integers(1, length) for length in shape)))
         options = {"chunks": chunks} | FILTERS[data.draw(st.sampled_from(list(FILTERS)))]
-    indices = sorted(data.draw(st.sets(st.integers(0, shape[0] - 1), min_size=1)))
+    indices = sorted(data.draw(st.sets(st.integers(0, shape[0] - 1))))
     start = data.draw(st.integers(0, shape[1] - 1))
     rows = slice(start, data.draw(st.integers(start + 1, shape[1])))
     latest = data.draw(st.sampled_from(["earliest", "latest"]))
@@ -199,3 +204,30 @@ def test_a_file_that_ends_while_it_is_read_is_left_to_hdf5(path):
             other.truncate(file["d"].id.get_offset() + 50)
         pixels = np.empty((4, 3, 8), np.uint16)
         assert not read._read_directly(file["d"], np.arange(4), slice(0, 3), pixels, 1)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_damaged_chunks_are_an_error_of_hdf5s(path, name):
+    """Or, if they are not compressed, other numbers."""
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("d", data=frames_of(64), chunks=(32, 3, 8), **FILTERS[name])
+        where = data.id.get_chunk_info(1)
+    content = bytearray(path.read_bytes())
+    content[where.byte_offset : where.byte_offset + where.size] = bytes(where.size)
+    path.write_bytes(content)
+    frames = Frames(file=path, dataset="d", indices=np.arange(64))
+    if name in ("none", "shuffle", "bitshuffle"):
+        assert not read_frames(frames, slice(0, 3))[32:].any()
+        return
+    with pytest.raises(ScanError, match="cannot be read"):
+        read_frames(frames, slice(0, 3), threads=2)
+    good = Frames(file=path, dataset="d", indices=np.arange(32))
+    assert np.array_equal(read_frames(good, slice(0, 3), threads=2), frames_of(32))
+
+
+def test_many_threads_decode_the_same(path):
+    stored = np.random.default_rng(0).integers(0, 9, (200, 30, 40)).astype(np.uint16)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("d", data=stored, chunks=(1, 30, 40), **hdf5plugin.Bitshuffle(cname="lz4"))
+    for _ in range(5):
+        assert np.array_equal(directly(path, range(200), slice(3, 9), threads=8), stored[:, 3:9])
