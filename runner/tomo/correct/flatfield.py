@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
+from runner.tomo.share import share
 
 _BLOCK = 16  # angles that a thread corrects at once: few enough that a row's dark and flat stay in the cache
 
@@ -137,8 +137,7 @@ def line_integrals(
         correct_lines(counts, offset, beams, *(values[some] for values in around), sinograms, first)
 
     ensure_compiled("correction", lambda: _run_once(correct_lines))
-    with ThreadPoolExecutor(threads, thread_name_prefix="correction") as pool:
-        list(pool.map(correct, range(0, angles, _BLOCK)))
+    share(correct, range(0, angles, _BLOCK), threads)
     return sinograms
 
 

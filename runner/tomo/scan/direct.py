@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from runner.tomo.scan.decode import Decoder, decode
 from runner.tomo.scan.stored import Stored
+from runner.tomo.share import share
 
 _MEMORY = 64 << 20  # bytes for chunks that are being decoded, at least
 _FRAMES = 16  # whose lines a thread reads at once
@@ -77,6 +77,11 @@ class Reader:
     stored: Stored
     decoders: Sequence[Decoder]
 
+    @property
+    def takes_chunks(self) -> bool:
+        """Whether chunks are read whole: their bytes are encoded, or lines lie in several of them."""
+        return bool(self.decoders) or self.stored.block[2] < self.stored.shape[2]
+
     def read(
         self, indices: NDArray[np.int64], rows: slice, pixels: NDArray[np.number], *, threads: int
     ) -> None:
@@ -101,7 +106,7 @@ class Reader:
             If a chunk is not there, or cannot be decoded.
         """
         stored, count = self.stored, len(indices)
-        if self.decoders or stored.block[2] < stored.shape[2]:
+        if self.takes_chunks:
             work = self._read_chunks
             cuts = (np.flatnonzero(np.diff(indices // stored.block[0])) + 1).tolist()
             # each holds a chunk's bytes and pixels: no more than the sinograms will take, where that is a lot
@@ -113,8 +118,7 @@ class Reader:
             work(indices[slice(*part)], rows, pixels[slice(*part)])
 
         parts = [part for part in itertools.pairwise([0, *cuts, count]) if part[0] < part[1]]
-        with ThreadPoolExecutor(max(min(threads, most), 1), thread_name_prefix="reading") as pool:
-            list(pool.map(do, parts))
+        share(do, parts, max(min(threads, most), 1))
 
     def _read_lines(self, indices: NDArray[np.int64], rows: slice, pixels: NDArray[np.number]) -> None:
         """Read lines that are stored whole and as they are, those of each frame and chunk at once."""
