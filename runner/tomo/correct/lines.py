@@ -70,13 +70,15 @@ def _fill_gaps(line):
 
     At the ends, the only neighbour's value is carried on.
     """
-    last = -1
-    for column in range(line.size + 1):
-        if column < line.size and np.isnan(line[column]):
-            continue
-        if column - last > 1:
-            _bridge(line, last, column)
-        last = column
+    column = 0
+    while column < line.size:
+        if np.isnan(line[column]):
+            end = column + 1
+            while end < line.size and np.isnan(line[end]):
+                end += 1
+            _bridge(line, column - 1, end)
+            column = end
+        column += 1
 
 
 @kernel

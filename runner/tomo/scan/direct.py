@@ -77,10 +77,9 @@ class Reader:
     stored: Stored
     decoders: Sequence[Decoder]
 
-    @property
-    def takes_chunks(self) -> bool:
-        """Whether chunks are read whole: their bytes are encoded, or lines lie in several of them."""
-        return bool(self.decoders) or self.stored.block[2] < self.stored.shape[2]
+    def pays(self, threads: int) -> bool:
+        """Tell whether this is faster than HDF5: not if chunks are read whole, one after the other."""
+        return threads > 1 if self.decoders else self.stored.block[2] == self.stored.shape[2]
 
     def read(
         self, indices: NDArray[np.int64], rows: slice, pixels: NDArray[np.number], *, threads: int
@@ -106,7 +105,7 @@ class Reader:
             If a chunk is not there, or cannot be decoded.
         """
         stored, count = self.stored, len(indices)
-        if self.takes_chunks:
+        if self.decoders:
             work = self._read_chunks
             cuts = (np.flatnonzero(np.diff(indices // stored.block[0])) + 1).tolist()
             # each holds a chunk's bytes and pixels: no more than the sinograms will take, where that is a lot

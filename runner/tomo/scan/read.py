@@ -67,7 +67,7 @@ def _read_directly(
     if stored is None or decoders is None:
         return False
     reader = Reader(file=dataset.file.id.get_vfd_handle(), stored=stored, decoders=decoders)
-    if reader.takes_chunks and threads == 1:  # HDF5 does the same, with less memory
+    if not reader.pays(threads):
         return False
     try:
         reader.read(indices, rows, into, threads=threads)

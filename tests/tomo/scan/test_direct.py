@@ -66,6 +66,9 @@ def test_it_is_what_hdf5_reads(data):
         with h5py.File(path, "w", libver=latest) as file:
             file.create_dataset("d", data=stored, **options)
         found = directly(path, indices, rows, threads=data.draw(st.integers(2, 3)))
+        if options.get("chunks", shape)[2] < shape[2] and len(options) == 1:
+            assert found is None  # HDF5 is as fast
+            found = read_frames(Frames(file=path, dataset="d", indices=np.array(indices, int)), rows)
         assert found is not None
         assert found.dtype == stored.dtype
         assert np.array_equal(found, stored[indices][:, rows])
