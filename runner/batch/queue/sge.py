@@ -56,10 +56,20 @@ def read_qstat(said: str, job_id: str) -> JobState | None:
 
 
 def read_qacct(said: str) -> JobState | None:
-    """Read the accounting, where each task of an array has its part: the worst of them."""
-    codes = [int(code) for code in re.findall(r"^exit_status\s+(\d+)", said, re.MULTILINE)]
-    if not codes:
+    """Read the accounting: the worst task of an array.
+
+    A parallel job has a part of its own for each process that ``qrsh -inherit`` started, and an array for each
+    task. The job's own end is the last of them: Grid Engine ends the others first. Earlier ones with the same
+    number are those of a run that was started again.
+    """
+    ends: dict[str, tuple[str, int]] = {}
+    for part in re.split(r"^=+\s*$", said, flags=re.MULTILINE):
+        code = match(r"^exit_status\s+(\d+)", part)
+        if code is not None:
+            task = match(r"^taskid\s+(\S+)", part) or ""
+            ends[task] = (match(r"^failed\s+([1-9]\d*\b.*)$", part) or "", int(code))
+    if not ends:
         return None
-    failure = match(r"^failed\s+([1-9]\d*\b.*)$", said)
-    word = "finished" if failure is None else f"failed {' '.join(failure.split())}"
-    return JobState(phase="ended", word=word, exit_code=max(codes) or int(failure is not None))
+    failure, status = max(ends.values(), key=lambda end: end[1] or int(end[0] != ""))
+    word = f"failed {' '.join(failure.split())}" if failure else "finished"
+    return JobState(phase="ended", word=word, exit_code=status or int(failure != ""))

@@ -206,6 +206,15 @@ def test_qstat_of_grid_engine(job_id: str, first: str, state: JobState | None) -
     assert sge.read_qstat("", job_id) is None
 
 
+def qacct(*parts: tuple[str, int, int]) -> str:
+    failures = {0: "0    ", 1: "1   : assumedly before job", 100: "100 : assumedly after job"}
+    return "".join(
+        f"{'=' * 62}\nqname        all.q\njobnumber    3\ntaskid       {task}\nslots        4\n"
+        f"failed       {failures[failed]}\nexit_status  {code}                   \nru_wallclock 3s\n"
+        for task, failed, code in parts
+    )
+
+
 @pytest.mark.parametrize(
     ("said", "state"),
     [
@@ -219,7 +228,10 @@ def test_qstat_of_grid_engine(job_id: str, first: str, state: JobState | None) -
             "failed       1  : assumedly before job\nexit_status  0\n",
             ended("failed 1 : assumedly before job", 1),
         ),
-        ("failed 0\nexit_status  0\nfailed 0\nexit_status  3\n", ended("finished", 3)),
+        (qacct(("1", 0, 0), ("3", 0, 3), ("5", 0, 0)), ended("finished", 3)),  # an array
+        (qacct(("1", 0, 0), ("3", 1, 0)), ended("failed 1 : assumedly before job", 1)),
+        # what qrsh -inherit started, recorded on a real system: killed when the job itself ended
+        (qacct(("undefined", 100, 137), ("undefined", 0, 5), ("undefined", 0, 9)), ended("finished", 9)),
         ("", None),
     ],
 )
