@@ -58,7 +58,7 @@ def read_qstat(said: str, job_id: str) -> JobState | None:
 def read_qacct(said: str) -> JobState | None:
     """Read the accounting: the worst task of an array.
 
-    A parallel job has a part of its own for each process that ``qrsh -inherit`` started, and an array for each
+    A parallel job has a part of its own for each process that ``qrsh -inherit`` started, an array for each
     task. The job's own end is the last of them: Grid Engine ends the others first. Earlier ones with the same
     number are those of a run that was started again.
     """
