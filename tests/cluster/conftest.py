@@ -59,6 +59,12 @@ def slurm_cluster() -> Iterator[VirtualSlurm]:
 
 
 @pytest.fixture(scope="session")
+def hosts() -> Iterator[VirtualCluster]:
+    """The virtual hosts alone, started for this test run where they are not up already."""
+    yield from started(VirtualCluster)
+
+
+@pytest.fixture(scope="session")
 def sge() -> Iterator[VirtualCluster]:
     """The virtual Grid Engine, started for this test run where it is not up already."""
     yield from started(VirtualGridEngine)
@@ -71,7 +77,7 @@ def oar() -> Iterator[VirtualCluster]:
 
 
 def started(kind: type[VirtualCluster]) -> Iterator[VirtualCluster]:
-    """Start a batch system, and stop it again; skip where it cannot be had."""
+    """Start hosts, with a batch system or without, and stop them again; skip where they cannot be had."""
     if reason := why_not():
         pytest.skip(reason)
     try:

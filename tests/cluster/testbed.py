@@ -37,7 +37,9 @@ def why_not() -> str:
 
 
 class VirtualCluster:
-    """A running batch system of hosts ``head`` and ``node1`` to ``node4``, with 4 CPUs each.
+    """Running hosts ``head`` and ``node1`` to ``node4``, each with an ``sshd``.
+
+    Of its kinds, each has a batch system as well, which takes every host for one of 4 CPUs.
 
     Parameters
     ----------
@@ -50,19 +52,16 @@ class VirtualCluster:
         If what it needs is not here and cannot be installed.
     """
 
-    name: ClassVar[str]
-    #: A command that works while the batch system is up.
-    answers: ClassVar[tuple[str, ...]]
+    name: ClassVar[str] = "hosts"
+    #: A command that works on the head while it is up.
+    answers: ClassVar[tuple[str, ...]] = ("true",)
 
     def __init__(self, scripts: Path = SCRIPTS) -> None:
         self._scripts = scripts
         hosts_were_up = self._answers("head", "true")
         system_was_up = hosts_were_up and self._answers("head", *self.answers)
-        self._ours = [
-            script
-            for script, was_up in ((f"{self.name}-down", system_was_up), ("hosts-down", hosts_were_up))
-            if not was_up
-        ]
+        were_up = {f"{self.name}-down": system_was_up, "hosts-down": hosts_were_up}
+        self._ours = [script for script, was_up in were_up.items() if not was_up]
         self.script(f"{self.name}-up", timeout=300)
 
     def down(self) -> None:
