@@ -33,5 +33,10 @@ settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
 # one rank for every 8 of a host's slots, one line per rank; Grid Engine removes the folder
 hosts=${TMPDIR:-$TMP}/hosts
 awk '{for (rank = 1; rank <= int($2 / 8); rank++) print $1}' "$PE_HOSTFILE" > "$hosts"
+ranks=$(wc -l < "$hosts")
+if [ "$ranks" -lt 10 ]; then
+    echo "runner: $ranks of 10 ranks: the parallel environment left hosts with less than 8 slots for one" >&2
+    [ "$ranks" -gt 0 ] || exit 69
+fi
 exec mpirun -n "$(wc -l < "$hosts")" -machinefile "$hosts" \
     env "${settings[@]}" '/opt/my env/bin/python' -u -m runner --threads 8 --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5'
