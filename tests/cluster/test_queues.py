@@ -109,6 +109,10 @@ class Queue:
             assert time.monotonic() < end, left
             time.sleep(0.1)
 
+    def hosts_in_accounting(self, job: str) -> int:
+        """Return how many parts of a job Grid Engine has seen: with tight integration, one for each host."""
+        return self._cluster.script("tb-exec", "head", "qacct", "-j", job).count("\nhostname ")
+
     def log(self, job: str) -> str:
         """Return a job's output."""
         return self.run("log", job).stdout
@@ -173,6 +177,8 @@ def test_the_same_volume_whoever_starts_the_ranks(queue: Queue, scan: Path, refe
         with h5py.File(queue.folder / f"{starter}.h5") as file:
             workers = {name.decode().split(":")[1] for name in file["entry/reconstruction/chunks/worker"]}
         assert len(workers) == 4, starter  # chunks on every host
+        if queue.name == "sge":
+            assert queue.hosts_in_accounting(job) >= 4, starter
     left = [*(queue.folder / "scratch").iterdir(), *(queue.folder / "meet").iterdir()]
     assert not left
 
