@@ -7,21 +7,26 @@ imports the other: ``runner.jobs`` joins them.
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "connect", "on_drain", "time_left"]
+__all__ = ["__version__", "cluster", "connect", "on_allocation", "on_drain", "time_left"]
 
 TYPE_CHECKING = False  # as in typing, without importing it: every rank starts with this file
 if TYPE_CHECKING:
     from runner.client import connect
+    from runner.clusters import cluster, on_allocation
     from runner.walltime import on_drain, time_left
 
 
 def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "connect":
         from runner import client
 
         return client.connect
-    if name not in ("on_drain", "time_left"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("cluster", "on_allocation"):
+        from runner import clusters
+
+        return getattr(clusters, name)
     from runner import walltime
 
     return getattr(walltime, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -305,11 +305,27 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
     # Wrong arguments end here, and --help is answered, before any process is started for the job.
     with _one_voice():
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
-    if built_in.on_cluster:
+    if built_in.on_cluster and not _elsewhere(inner.params):
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
         raise _JobEnded(launch(program, options, os.environ, ctx.obj))
     with inner:
         return int(command.invoke(inner) or 0)
+
+
+def _elsewhere(params: Mapping[str, Any]) -> bool:
+    """Tell whether a job is to run on another cluster than one of our making.
+
+    Raises
+    ------
+    UsageError
+        If this process is one of several ranks: each of them would do the whole job there.
+    """
+    where = params.get("where")
+    if where in (None, "allocation"):
+        return False
+    if find_place(os.environ, ancestors=read_ancestors()).size > 1:
+        raise UsageError(f"--cluster {where} is for a single process", "leave out srun or mpirun")
+    return True
 
 
 @contextmanager

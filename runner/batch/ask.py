@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from runner.batch.allocation import Allocation
 from runner.errors import UsageError
 
+MOST_REQUEUES = 20
 _SECONDS = 5.0  # for a command to answer
 
 
@@ -43,12 +44,23 @@ def check_requeue(allocation: Allocation) -> None:
 
 
 def requeue(allocation: Allocation) -> str:
-    """Ask SLURM to run this job again, which ends this run of it, and say how that went."""
+    """Ask SLURM to run this job again, which ends this run of it, and say how that went.
+
+    Not for ever: a job that gets nowhere in so many runs would get nowhere in more.
+    """
     job = f"job {allocation.job_id}"
+    if allocation.restarts >= MOST_REQUEUES:
+        return f"{job} was run again {allocation.restarts} times, which is the most; submit it again to go on"
     done, answer = _run(["scontrol", "requeue", str(allocation.job_id)])
     if done:
         return f"SLURM will run {job} again (--requeue)"
     return f"SLURM will not run {job} again: {answer}; was it submitted by sbatch, with --requeue?"
+
+
+def cancel_step(allocation: Allocation, environ: Mapping[str, str]) -> None:
+    """End all ranks of the step of a SLURM job that this process belongs to."""
+    if allocation.system == "slurm" and "SLURM_STEP_ID" in environ:
+        _run(["scancel", f"{environ['SLURM_JOB_ID']}.{environ['SLURM_STEP_ID']}"])
 
 
 def _run(argv: Sequence[str]) -> tuple[bool, str]:

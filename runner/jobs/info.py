@@ -14,7 +14,7 @@ from runner.batch.hostlist import fold
 from runner.launcher.facts import RankFacts
 from runner.launcher.place import TITLES, Place
 
-_PACKAGES = ("tomo-runner", "dask", "distributed", "numpy", "h5py", "hdf5plugin", "finufft", "scipy")
+_PACKAGES = ("tomo-runner", "dask", "distributed", "numpy", "h5py", "hdf5plugin", "numba", "finufft", "scipy")
 _OPTIONAL = {"mpi4py": "mpi", "cupy-cuda12x": "gpu", "cufinufft": "gpu", "bokeh": "dashboard"}
 
 

@@ -16,7 +16,7 @@ import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
-from runner.tomo.settings import AUTO, METHODS, PADDINGS, UNITS, WINDOWS, Settings, load_settings
+from runner.tomo.settings import AUTO, METHODS, PADDINGS, QUALITIES, UNITS, WINDOWS, Settings, load_settings
 from runner.units import format_duration
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ def column_or_auto(text: str) -> float | str:
     help="Detector column of the rotation axis, or auto.  [auto]",
 )
 @click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]")
+@click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]")
 @click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]")
+@click.option(
+    "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
+)
 @click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]")
 @click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
 @click.option(
@@ -51,9 +55,23 @@ def column_or_auto(text: str) -> float | str:
 )
 @click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.option(
+    "--cluster",
+    "where",
+    metavar="WHERE",
+    help="allocation, local, jobqueue:NAME, an address like tcp://HOST:PORT, or a scheduler file.  "
+    "[allocation, made of the ranks of this job or of this machine]",
+)
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and stop.")
 def command(
-    scan: Path, volume: Path, config: Path | None, *, overwrite: bool, only_plan: bool, **given: Any
+    scan: Path,
+    volume: Path,
+    config: Path | None,
+    *,
+    overwrite: bool,
+    only_plan: bool,
+    where: str | None,
+    **given: Any,
 ) -> None:
     """Reconstruct SCAN (NXtomo or DXchange) into VOLUME (HDF5).
 
@@ -61,9 +79,9 @@ def command(
     """
     settings = load_settings(config, given)
     if only_plan:
-        _print_plan(scan, settings)
+        _print_plan(scan, settings, where)
     else:
-        _reconstruct(scan, volume, settings, overwrite=overwrite)
+        _reconstruct(scan, volume, settings, where, overwrite=overwrite)
 
 
 def run(args: tuple[str, ...]) -> int:
@@ -77,27 +95,25 @@ def run(args: tuple[str, ...]) -> int:
     return run_command(command, args)
 
 
-def _print_plan(scan: Path, settings: Settings) -> None:
-    from distributed import Client
-
+def _print_plan(scan: Path, settings: Settings, where: str | None) -> None:
+    from runner.clusters import cluster
     from runner.tomo.dispatch import resources_of
     from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
     from runner.tomo.scan import open_scan
 
     opened = open_scan(scan, entry=settings.entry)
-    with Client() as client:
+    with cluster(where) as client:
         click.echo(describe(plan_for(opened, settings, resources_of(client))))
 
 
-def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: bool) -> None:
-    from distributed import Client
-
+def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:
+    from runner.clusters import cluster
     from runner.tomo.pipeline import reconstruct
     from runner.walltime import time_left
 
     show = _Display()
-    with Client() as client:
+    with cluster(where) as client:
         try:
             outcome = reconstruct(
                 scan,
@@ -107,6 +123,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: boo
                 overwrite=overwrite,
                 command_line=[shlex.quote(word) for word in sys.argv],
                 on_progress=show,
+                on_note=lambda text: click.echo(text, err=True),
                 seconds_left=time_left,
             )
         finally:
@@ -117,12 +134,13 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, *, overwrite: boo
 def summary(outcome: Outcome) -> str:
     """Say what was made, and how to see it."""
     slices, height, width = outcome.shape
+    earlier = f", {slices - outcome.made} of them by an earlier run" if outcome.made < slices else ""
     lines = {
         "volume": f"{outcome.volume}  {outcome.dataset}",
         "shape": f"{slices} x {height} x {width} (slice, y, x), float32, {outcome.units}",
         "axis": axis_text(outcome.axis),
-        "time": f"{format_duration(outcome.seconds)}, {slices / outcome.seconds:.1f} slices/s",
-        "state": f"all {slices} slices written and verified",
+        "time": f"{format_duration(outcome.seconds)}, {outcome.made / outcome.seconds:.1f} slices/s",
+        "state": f"all {slices} slices written and verified" + earlier,
         "open it": f"silx view {shlex.quote(os.fspath(outcome.volume))}",
     }
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())

@@ -18,8 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from runner.launcher import stand_ins
 from runner.launcher.child import set_environment
+from runner.launcher.exits import LOST
 from runner.launcher.nursery import own_process_group
 from runner.launcher.program import Program, run_to_the_end
+from runner.launcher.speak import say
 
 
 def run(connected: socket.socket, spec: dict[str, Any]) -> int:
@@ -44,7 +46,11 @@ def run(connected: socket.socket, spec: dict[str, Any]) -> int:
     _be_quiet_about_lost_connections()
     # This client is the default one: a script that makes none still computes on the cluster, and
     # get_client() finds it. Client() in the script makes another, through the address above.
-    client = Client(timeout=spec["start_timeout"])
+    try:
+        client = Client(timeout=spec["start_timeout"])
+    except OSError as error:  # it was killed just now, or the network does not let us through
+        say("runner", f"the job's process cannot reach the scheduler at {spec['scheduler']}: {error}")
+        return LOST
     connected.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
     if not connected.recv(64):
         return 1  # the supervisor is gone

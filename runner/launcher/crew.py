@@ -24,7 +24,8 @@ from runner.launcher.exits import LOST, exit_code
 from runner.launcher.nursery import MESSAGE_SIZE, fork_nursery
 from runner.node.processes import children, descendants
 
-# A child that loads MPI itself must not take over the rank's own connection to the launcher.
+# A child that loads MPI itself must not take over the rank's own connection to the launcher, nor a runner
+# that the job starts the rank's number.
 _LAUNCHER_PREFIXES = (
     "OMPI_",
     "PMIX_",
@@ -35,6 +36,10 @@ _LAUNCHER_PREFIXES = (
     "HYDI_",
     "HYDRA_",
     "SLURM_PMIX",
+    "RUNNER_RANK",
+    "RUNNER_SIZE",
+    "RUNNER_LOCAL_RANK",
+    "RUNNER_SRUN",
 )
 _COMMAND_LENGTH = 60
 _UNTIL_TAKEN = 0.005  # seconds

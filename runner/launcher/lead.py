@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from runner import __version__
 from runner.batch import ask
-from runner.errors import PartialError
+from runner.errors import PartialError, RunnerError
 from runner.launcher import control, election
 from runner.launcher.channel import Channel
 from runner.launcher.control import Event
@@ -53,11 +53,31 @@ def lead(rank: Rank, crew: Crew) -> int:
     RunnerError
         If the ranks cannot become a cluster.
     """
+    try:
+        doors = _open_doors(rank)
+    except RunnerError as error:
+        if rank.place.launcher != "srun" or rank.place.size == 1:
+            raise  # a launcher that ends all ranks with the first one that fails
+        say("runner", str(error))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        relieve_srun(rank.environ, error.exit_code)
+        ask.cancel_step(rank.allocation, rank.environ)  # the other ranks would look for us in vain
+        return error.exit_code
+    walltime = find_walltime(ask.with_end(rank.allocation), rank.options, rank.started)
+    with doors:
+        code = asyncio.run(_lead_and_serve(rank, crew, doors, walltime))
+    if rank.options.requeue and code == PartialError.exit_code:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SLURM now ends this run of the job
+        say("runner", ask.requeue(rank.allocation))
+    return code
+
+
+def _open_doors(rank: Rank) -> OpenDoors:
     place = rank.place
     one_machine = place.local_size == place.size or len(rank.allocation.hosts) == 1
     apart = not one_machine and (place.local_size is not None or len(rank.allocation.hosts) > 1)
     asyncio.run(refuse_rival(rank.meeting.file, rank.facts, place.size))
-    doors = OpenDoors(
+    return OpenDoors(
         rank.meeting,
         place,
         host=rank.facts.host,
@@ -66,13 +86,6 @@ def lead(rank: Rank, crew: Crew) -> int:
         one_machine=one_machine,
         apart=apart,
     )
-    walltime = find_walltime(ask.with_end(rank.allocation), rank.options, rank.started)
-    with doors:
-        code = asyncio.run(_lead_and_serve(rank, crew, doors, walltime))
-    if rank.options.requeue and code == PartialError.exit_code:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SLURM now ends this run of the job
-        say("runner", ask.requeue(rank.allocation))
-    return code
 
 
 async def _lead_and_serve(rank: Rank, crew: Crew, doors: OpenDoors, walltime: Walltime | None) -> int:

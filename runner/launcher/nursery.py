@@ -16,6 +16,7 @@ import ctypes
 import gc
 import importlib
 import json
+import logging
 import os
 import select
 import shutil
@@ -216,8 +217,8 @@ class Nursery:
                 code = _run_child(
                     order["kind"], order["name"], socket.socket(fileno=descriptor), order["spec"]
                 )
-            except BaseException:  # noqa: BLE001 - nothing may climb into the parent's loop
-                traceback.print_exc()
+            except BaseException:  # nothing may climb into the parent's loop
+                logging.getLogger(order["name"]).exception("this process failed")  # see child.log_to
             finally:
                 os._exit(code)
         os.close(descriptor)

@@ -64,9 +64,9 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """Return when a process started, in the kernel's own count; empty if there is none."""
+    """Return when a process started, in the kernel's own count; empty if there is none, or it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    return fields[19]
+    return "" if fields[0] in "ZX" else fields[19]

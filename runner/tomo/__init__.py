@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.tomo.center import AxisEstimate, find_center
     from runner.tomo.correct.flatfield import corrected_sinograms
-    from runner.tomo.reconstruct import Reconstructor
+    from runner.tomo.reconstruct import Projector, Reconstructor
     from runner.tomo.scan import Scan, open_scan
 
-__all__ = ["AxisEstimate", "Reconstructor", "Scan", "corrected_sinograms", "find_center", "open_scan"]
+__all__ = [
+    "AxisEstimate",
+    "Projector",
+    "Reconstructor",
+    "Scan",
+    "corrected_sinograms",
+    "find_center",
+    "open_scan",
+]
 
 _MODULES = {
     "AxisEstimate": "runner.tomo.center",
+    "Projector": "runner.tomo.reconstruct",
     "Reconstructor": "runner.tomo.reconstruct",
     "Scan": "runner.tomo.scan",
     "corrected_sinograms": "runner.tomo.correct.flatfield",

@@ -20,6 +20,7 @@ _NEAR = 1.0  # votes within so many columns agree
 _LEAST_AGREEMENT = 0.75
 _LEAST_SCORE = 0.3
 _TO_DEVIATION = 1.4826  # from the median of absolute deviations to a standard deviation
+FOUND_BY = "opposite views"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,7 @@ def decide(votes: list[Vote], *, bands: tuple[Band, ...], pairs: tuple[float, ..
         spread=_TO_DEVIATION * weighted_median(deviations, weights),
         agreement=agreement,
         score=score,
-        method="opposite views",
+        method=FOUND_BY,
         bands=bands,
         pairs=pairs,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from distributed import get_worker
 
 from runner.errors import ScanError
 from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.scan import Scan
@@ -31,6 +33,9 @@ class Setup:
     window: str
     padding: str
     mask: bool
+    quality: str = "standard"
+    cutoff: float = 1.0
+    memory: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +68,6 @@ class ChunkResult:
     ----------
     chunk : Chunk
         Its rows, all written and verified.
-    crc32 : int
-        Of the bytes written.
     seconds : dict of str to float
         Wall time of each stage: read, reconstruct, write.
     worker : str
@@ -72,7 +75,6 @@ class ChunkResult:
     """
 
     chunk: Chunk
-    crc32: int
     seconds: dict[str, float]
     worker: str
 
@@ -102,12 +104,14 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
             sinograms = corrected_sinograms(job.scan, slice(chunk.first_row, chunk.end_row))
             _check_finite(sinograms, chunk)
         with clock.stage("reconstruct"):
-            slices = _reconstructor(job.setup, own_threads)(sinograms)
+            with warnings_to_client("runner.tomo.reconstruct"):
+                reconstruct = _reconstructor(job.setup, own_threads)
+            slices = reconstruct(sinograms)
             del sinograms
             slices *= np.float32(job.scale)
         with clock.stage("write"):
-            crc32 = write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, crc32=crc32, seconds=clock.seconds, worker=address)
+            write_slab(job.target, chunk.first_row, slices)
+        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
 
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -120,10 +124,13 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         columns=setup.columns,
         center=setup.center,
         method=setup.method,
+        quality=setup.quality,
         window=setup.window,
+        cutoff=setup.cutoff,
         padding=setup.padding,
         mask=setup.mask,
         threads=threads,
+        memory=setup.memory,
     )
 
 

@@ -14,22 +14,24 @@ from pathlib import Path
 from distributed import Client, wait
 
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
-from runner.tomo.center import AxisEstimate, find_center
+from runner.tomo.begin import Begun, begin, go_on, leave
+from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
+from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.hdf5 import (
     DATASET,
     ChunkRecord,
     Content,
-    create_volume,
-    discard_volume,
     finish_volume,
 )
-from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
+from runner.tomo.volume.place import check_apart, check_place, partial_path
 from runner.tomo.volume.provenance import Parameter, collect
+from runner.tomo.volume.resume import Unfinished, read_unfinished
 from runner.tomo.volume.slab import Target, clear_slab
 
 _AXIS_SECONDS = 900  # a few rows of all projections, read and registered
@@ -70,6 +72,8 @@ class Outcome:
         Of its values.
     axis : Axis
         The rotation axis.
+    made : int
+        How many slices this run made; the others were there.
     seconds : float
         From opening the scan to the verified volume.
     """
@@ -79,6 +83,7 @@ class Outcome:
     shape: tuple[int, int, int]
     units: str
     axis: Axis
+    made: int
     seconds: float
 
 
@@ -92,7 +97,9 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
     ScanError
         If the memory does not suffice.
     """
-    return make_plan(work_of(scan, *rows_within(settings.rows, scan.rows)), resources)
+    rows = rows_within(settings.rows, scan.rows)
+    work = work_of(scan, *rows, method=settings.method, quality=settings.quality)
+    return make_plan(work, resources)
 
 
 def reconstruct(
@@ -104,12 +111,14 @@ def reconstruct(
     overwrite: bool = False,
     command_line: Sequence[str] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Reconstruct a scan.
 
     Every worker reads its rows from the scan and writes its slices into the volume; the volume has its name
-    only when every slice was written and verified.
+    only when every slice was written and verified. A run that was begun with the same input and settings, and
+    did not finish, is gone on with.
 
     Parameters
     ----------
@@ -120,11 +129,13 @@ def reconstruct(
     client : Client
         Of any Dask cluster.
     overwrite : bool
-        Replace a volume that is there.
+        Replace a volume that is there, and start anew.
     command_line : sequence of str
         Noted in the volume.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    on_note : callable
+        Called with a line of text where a worker has something to say, like why it takes longer this time.
     seconds_left : callable
         Returns the seconds until all must be over; chunks that would take longer are not begun.
 
@@ -144,37 +155,43 @@ def reconstruct(
     check_apart(place, _files(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
-    check_space(place, plan.bytes_written)
-    axis = find_axis(scan, settings, client)
-
-    parameters = _parameters(scan, plan, axis, units, settings)
-    content = _content(scan, plan, units, parameters, command_line)
-    target = create_volume(place, content, overwrite=overwrite)
-    job = Job(scan=scan, setup=_setup(scan, axis, settings), target=target, scale=scale)
-    try:
-        results, failures, left = run_chunks(
-            client,
-            functools.partial(process_chunk, job),
-            plan.chunks,
-            on_progress=on_progress,
-            seconds_left=seconds_left,
-        )
-    except BaseException:
-        discard_volume(target)
-        raise
-    if failures:
-        _clear(target, [failure.chunk for failure in failures])
-    if left:
-        raise _out_of_time(volume_path, target, failures, left)
-    if failures:
-        raise _loss(volume_path, target, failures)
-    finish_volume(place, target, [_record(result) for result in results])
+    with claimed(place):
+        found = None if overwrite else read_unfinished(place)
+        axis = _axis_of(found, settings) or find_axis(scan, settings, client)
+        parameters = _parameters(scan, plan, axis, units, settings)
+        content = _content(scan, plan, units, parameters, command_line)
+        if found is None:
+            begun = begin(place, content, plan, overwrite=overwrite)
+        else:
+            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
+            on_note(_going_on(begun, plan))
+        job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=begun.target, scale=scale)
+        try:
+            with notes_from_workers(client, on_note):
+                results, failures, left = run_chunks(
+                    client,
+                    functools.partial(process_chunk, job),
+                    begun.chunks,
+                    on_progress=on_progress,
+                    seconds_left=seconds_left,
+                )
+        except BaseException:
+            leave(begun.target)
+            raise
+        if failures:
+            _clear(begun.target, [failure.chunk for failure in failures])
+        if left:
+            raise _out_of_time(volume_path, begun.target, failures, left)
+        if failures:
+            raise _loss(volume_path, begun.target, failures)
+        finish_volume(place, begun.target, [_record(result) for result in results])
     return Outcome(
         volume=volume_path,
         dataset=DATASET,
-        shape=target.shape,
+        shape=begun.target.shape,
         units=units,
         axis=axis,
+        made=sum(chunk.rows for chunk in begun.chunks),
         seconds=time.monotonic() - started,
     )
 
@@ -226,21 +243,36 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
     return Axis(position=position, origin=settings.origin("center"))
 
 
+def _axis_of(found: Unfinished | None, settings: Settings) -> Axis | None:
+    """Take the axis that an earlier run has found, where it was to be found: one volume has one axis."""
+    if found is None or settings.center != AUTO or found.center_origin != FOUND_BY:
+        return None
+    return Axis(position=found.center, origin=found.center_origin)
+
+
+def _going_on(begun: Begun, plan: Plan) -> str:
+    made = sum(chunk.rows for chunk in begun.chunks)
+    return f"going on with {begun.target.path}: {plan.work.rows - made} of {plan.work.rows} slices are there"
+
+
 def _files(scan: Scan) -> set[Path]:
     """All files that the pixels of a scan lie in, and the one that was named."""
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
     return {scan.path, *(some.file for some in frames)}
 
 
-def _setup(scan: Scan, axis: Axis, settings: Settings) -> Setup:
+def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
     return Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
         center=axis.position,
         method=settings.method,
+        quality=settings.quality,
         window=settings.window,
+        cutoff=settings.cutoff,
         padding=settings.padding,
         mask=settings.mask,
+        memory=plan.buffers,
     )
 
 
@@ -291,7 +323,7 @@ def _loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostErro
     return LostError(
         f"{missing} of {target.shape[0]} slices could not be made: "
         f"rows {row_ranges(chunks)} ({failures[0].cause})",
-        f"{partial_path(volume)} holds the others",
+        f"{partial_path(volume)} holds the others; the same command tries the missing ones again",
     )
 
 
@@ -304,8 +336,7 @@ def _out_of_time(
     return PartialError(
         f"the time is over: {made} of {target.shape[0]} slices were made, "
         f"rows {row_ranges(missing)} are missing{why}",
-        f"{partial_path(volume)} holds what was made, but cannot be continued yet: "
-        "start anew with --overwrite and more time",
+        f"{partial_path(volume)} holds what was made: the same command goes on with it",
     )
 
 
@@ -324,7 +355,6 @@ def _record(result: ChunkResult) -> ChunkRecord:
     return ChunkRecord(
         first_row=result.chunk.first_row,
         end_row=result.chunk.end_row,
-        crc32=result.crc32,
         seconds=sum(result.seconds.values()),
         worker=result.worker,
     )

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.errors import ScanError
-from runner.tomo.reconstruct.filters import padded_length
+from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
 from runner.units import format_size
 
 ALIGNMENT = 16
-"""Chunks start and end at multiples of this many rows of the scan.
+"""Chunks start and end at multiples of this many rows of the scan, wherever the memory allows it.
 
-An engine may compute so many slices together and let them share their rounding: the groups are then the same
-in every plan, and so is every bit of the volume.
+Engines compute a few slices together, and files are stored in blocks: whole ones cost least.
 """
+
+_LITTLE = (8, 4)  # rows of a chunk, where the memory does not suffice for more
 
 _USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
 _CHUNKS_PER_WORKER = 3  # enough that a slow worker does not keep the others waiting at the end
-_BASE = 128 << 20  # a worker with its libraries, bytes
+_BASE = 256 << 20  # a worker with its libraries, bytes
 _PIXEL = 4  # float32, bytes
 
 
@@ -59,6 +60,8 @@ class Work:
         Bytes of a stored pixel.
     size : int
         Pixels along both sides of a slice.
+    method, quality : str
+        See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
 
     first_row: int
@@ -70,6 +73,8 @@ class Work:
     frames: int
     itemsize: int
     size: int
+    method: str = "fourier"
+    quality: str = "standard"
 
     @property
     def rows(self) -> int:
@@ -104,12 +109,15 @@ class Plan:
         In the order of rows, covering each once.
     memory : int
         Predicted peak of a worker process, bytes.
+    buffers : int
+        How much of it the reconstruction's own buffers may take.
     """
 
     work: Work
     resources: Resources
     chunks: tuple[Chunk, ...]
     memory: int
+    buffers: int
 
     @property
     def bytes_read(self) -> int:
@@ -123,7 +131,9 @@ class Plan:
         return self.work.rows * self.work.size**2 * _PIXEL
 
 
-def work_of(scan: Scan, first_row: int, end_row: int) -> Work:
+def work_of(
+    scan: Scan, first_row: int, end_row: int, *, method: str = "fourier", quality: str = "standard"
+) -> Work:
     """Take the sizes from a scan."""
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
@@ -137,33 +147,50 @@ def work_of(scan: Scan, first_row: int, end_row: int) -> Work:
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
         size=scan.columns,
+        method=method,
+        quality=quality,
     )
 
 
 def make_plan(work: Work, resources: Resources) -> Plan:
     """Choose the largest chunks that fit the memory and still leave some for every worker.
 
+    Where not even the smallest chunk and the engine's buffers fit side by side, the engine does with less,
+    and at last the chunks do: both cost time.
+
     Raises
     ------
     ScanError
-        If not even the smallest chunk fits; says how much memory it needs.
+        If that does not suffice either; says how much memory it needs.
     """
     usable = int(resources.memory * _USABLE)
-    needed = predicted_memory(work, ALIGNMENT, resources.threads)
-    if needed > usable:
-        has, needs = format_size(resources.memory), format_size(needed / _USABLE)
-        raise ScanError(
-            f"a worker has {has} of memory, and {ALIGNMENT} rows of {work.columns} columns and"
-            f" {work.angles} angles need {needs}",
-            "use fewer workers per machine, fewer threads per worker, or ask for more memory",
-        )
-    height = _aligned_down(work.rows // (_CHUNKS_PER_WORKER * resources.workers))
-    per_row = predicted_memory(work, 1, resources.threads) - predicted_memory(work, 0, resources.threads)
-    height = min(height, _aligned_down((usable - predicted_memory(work, 0, resources.threads)) // per_row))
+    for height in (ALIGNMENT, *_LITTLE):
+        buffers = _buffers(work, resources.threads, usable - memory_of_rows(work, height))
+        if buffers is not None:
+            return _plan(work, resources, usable, height, buffers)
+    has, needs = format_size(resources.memory), format_size(least_memory(work, resources.threads) / _USABLE)
+    raise ScanError(
+        f"a worker has {has} of memory, and {_LITTLE[-1]} rows of {work.columns} columns and"
+        f" {work.angles} angles need {needs}",
+        "use fewer workers per machine, fewer threads per worker, or ask for more memory",
+    )
+
+
+def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int) -> Plan:
+    """Make chunks of `unit` rows, or of as many times that as fit and still leave some for every worker."""
+    fair = work.rows // (_CHUNKS_PER_WORKER * resources.workers)
+    per_row = memory_of_rows(work, 1) - memory_of_rows(work, 0)
+    fitting = (usable - buffers - memory_of_rows(work, 0)) // per_row
+    height = max(min(fair, fitting) // unit * unit, unit)
     chunks = cut(work.first_row, work.end_row, height)
     tallest = max(chunk.rows for chunk in chunks)
-    memory = predicted_memory(work, tallest, resources.threads)
-    return Plan(work=work, resources=resources, chunks=chunks, memory=memory)
+    return Plan(
+        work=work,
+        resources=resources,
+        chunks=chunks,
+        memory=memory_of_rows(work, tallest) + buffers,
+        buffers=buffers,
+    )
 
 
 def cut(first_row: int, end_row: int, height: int) -> tuple[Chunk, ...]:
@@ -178,22 +205,38 @@ def cut(first_row: int, end_row: int, height: int) -> tuple[Chunk, ...]:
     )
 
 
-def predicted_memory(work: Work, height: int, threads: int) -> int:
-    """Predict the peak memory of a worker that reconstructs chunks of `height` rows, bytes.
+def memory_of_rows(work: Work, height: int) -> int:
+    """Predict the peak memory of a worker with chunks of `height` rows, but for the engine's buffers, bytes.
 
     Linear in the height. Counts on a worker that gives freed memory back, as Dask's nanny arranges it
     (``MALLOC_TRIM_THRESHOLD_``); without, it keeps up to 150 MiB more for every thread.
     """
-    length = padded_length(work.columns)
-    points = work.angles * (length // 2 + 1)
-    shared = points * (4 + 4 + 8)  # the positions of the points and the transfer function
-    # of each thread: spectrum, padded sinogram, sorted points; the transform's grid and its image
-    per_thread = points * (8 + 8 + 8) + work.size**2 * 8 * (1.25**2 + 1)
     # the frames are gone when the slices come
     frames = work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
     slices = work.size**2 * _PIXEL
-    per_row = work.columns * work.angles * _PIXEL + max(frames, slices)
-    return int(_BASE + shared + threads * per_thread + height * per_row)
+    return _BASE + height * (work.columns * work.angles * _PIXEL + max(frames, slices))
+
+
+def least_memory(work: Work, threads: int) -> int:
+    """Predict the least peak memory with which a worker can do its part, bytes."""
+    return memory_of_rows(work, _LITTLE[-1]) + buffers_of(_problem(work, threads), 0)
+
+
+def _buffers(work: Work, threads: int, limit: int) -> int | None:
+    """Say how much the engine takes of a limit; None if it needs more."""
+    needed = buffers_of(_problem(work, threads), limit)
+    return needed if needed <= limit else None
+
+
+def _problem(work: Work, threads: int) -> Problem:
+    return Problem(
+        method=work.method,
+        quality=work.quality,
+        angles=work.angles,
+        columns=work.columns,
+        size=work.size,
+        threads=threads,
+    )
 
 
 def describe(plan: Plan) -> str:
@@ -212,7 +255,3 @@ def describe(plan: Plan) -> str:
         "written": format_size(plan.bytes_written),
     }
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
-
-
-def _aligned_down(height: int) -> int:
-    return max(height - height % ALIGNMENT, ALIGNMENT)

@@ -17,8 +17,9 @@ from typing import Any
 
 from runner.errors import MissingFileError, UsageError
 
-METHODS = ("fourier", "fbp")
-WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming")
+METHODS = ("fourier", "exact", "fbp")
+QUALITIES = ("standard", "high")
+WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 UNITS = ("1/cm", "1/pixel")
 AUTO = "auto"
@@ -34,8 +35,10 @@ class Settings:
         The group in the scan's file that holds the scan, where there are several.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
-    method, window, padding : str
+    method, quality, window, padding : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
+    cutoff : float
+        See there.
     rows : pair of int or None, or None
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
@@ -49,7 +52,9 @@ class Settings:
     entry: str | None = None
     center: float | str = AUTO
     method: str = "fourier"
+    quality: str = "standard"
     window: str = "ram-lak"
+    cutoff: float = 1.0
     padding: str = "edge"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
@@ -171,6 +176,12 @@ def _center(name: str, value: Any) -> float | str:
     return position
 
 
+def _fraction(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise UsageError(f"{name} {value!r} is no fraction", "give a number above 0 and up to 1")
+    return float(value)
+
+
 def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
     if value is None:
         return None
@@ -196,7 +207,9 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "entry": _entry,
         "center": _center,
         "method": _one_of(*METHODS),
+        "quality": _one_of(*QUALITIES),
         "window": _one_of(*WINDOWS),
+        "cutoff": _fraction,
         "padding": _one_of(*PADDINGS),
         "rows": _rows,
         "units": _one_of(*UNITS),

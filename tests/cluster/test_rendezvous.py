@@ -226,3 +226,19 @@ def wait_for_file(path: Path, seconds: float) -> None:
         out = path.parent / "out"
         assert time.monotonic() < end, out.read_text() if out.exists() else path
         time.sleep(0.1)
+
+
+@pytest.mark.slurm
+def test_ranks_do_not_wait_for_a_rank_0_that_cannot_begin(
+    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """``srun`` itself lets the others go on when a rank fails."""
+    blocked = tmp_path / "a-file"
+    blocked.touch()
+    way = Way("srun", tmp_path, environment, slurm)
+    words = ("--rendezvous-dir", blocked / "meet", JOBS / "ends.py", "success")
+    with way.start(*words, ranks=4) as command:
+        finished = command.wait(timeout=20)
+    assert finished.returncode != 0
+    assert "rendezvous folder" in finished.stderr
+    assert "Traceback" not in finished.stderr

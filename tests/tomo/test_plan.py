@@ -5,12 +5,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from runner.errors import ScanError
-from runner.tomo.plan import ALIGNMENT, Resources, Work, cut, describe, make_plan, predicted_memory
+from runner.tomo.plan import (
+    ALIGNMENT,
+    Resources,
+    Work,
+    cut,
+    describe,
+    least_memory,
+    make_plan,
+    memory_of_rows,
+)
 
 GIB = 1 << 30
 
 
-def work(first=0, end=135, columns=160, angles=91, itemsize=2):
+def work(first=0, end=135, columns=160, angles=91, itemsize=2, method="fourier", quality="standard"):
     return Work(
         first_row=first,
         end_row=end,
@@ -21,16 +30,20 @@ def work(first=0, end=135, columns=160, angles=91, itemsize=2):
         frames=angles + 20,
         itemsize=itemsize,
         size=columns,
+        method=method,
+        quality=quality,
     )
 
 
 works = st.builds(
-    lambda first, rows, columns, angles, itemsize: work(first, first + rows, columns, angles, itemsize),
+    lambda first, rows, *others: work(first, first + rows, *others),
     st.integers(0, 500),
     st.integers(1, 3000),
     st.integers(1, 5000),
     st.integers(1, 5000),
     st.sampled_from([1, 2, 4]),
+    st.sampled_from(["fourier", "exact", "fbp"]),
+    st.sampled_from(["standard", "high"]),
 )
 resources = st.builds(
     lambda workers, memory, threads: Resources(workers=workers, memory=memory * GIB // 4, threads=threads),
@@ -49,11 +62,18 @@ def test_chunks_cover_the_rows_once_on_the_grid_and_fit(work, resources):
     rows = [row for chunk in plan.chunks for row in range(chunk.first_row, chunk.end_row)]
     assert rows == list(range(work.first_row, work.end_row))
     inner = [chunk.end_row for chunk in plan.chunks[:-1]] + [chunk.first_row for chunk in plan.chunks[1:]]
-    assert all(row % ALIGNMENT == 0 for row in inner)
+    assert all(row % unit_of(plan) == 0 for row in inner)
     assert max(chunk.rows for chunk in plan.chunks) > 0
     assert plan.memory <= resources.memory
     for chunk in plan.chunks:
-        assert predicted_memory(work, chunk.rows, resources.threads) <= plan.memory
+        assert memory_of_rows(work, chunk.rows) + plan.buffers <= plan.memory <= 0.75 * resources.memory
+
+
+def unit_of(plan):
+    """Chunks are cut at multiples of fewer rows only where the memory does not suffice for more."""
+    room = int(0.75 * plan.resources.memory) - plan.buffers
+    fitting = [unit for unit in (16, 8, 4) if memory_of_rows(plan.work, unit) <= room]
+    return max(fitting)
 
 
 @given(works, resources)
@@ -67,9 +87,8 @@ def test_every_worker_has_work_while_there_are_rows(work, resources):
 
 @given(works, resources)
 def test_what_is_refused_does_not_fit(work, resources):
-    least = predicted_memory(work, ALIGNMENT, resources.threads)
-    if least > 0.75 * resources.memory:
-        with pytest.raises(ScanError, match="16 rows"):
+    if least_memory(work, resources.threads) > 0.75 * resources.memory:
+        with pytest.raises(ScanError, match="4 rows"):
             make_plan(work, resources)
     else:
         make_plan(work, resources)
@@ -108,10 +127,10 @@ def test_little_memory_makes_smaller_chunks():
 def test_too_little_memory_says_how_much_is_needed():
     resources = Resources(workers=1, memory=GIB // 2, threads=2)
     large = work(columns=2048, angles=1500)
-    with pytest.raises(ScanError, match=r"has 512\.0 MiB .* need (\d\.\d) GiB") as refusal:
+    with pytest.raises(ScanError, match=r"has 512\.0 MiB .* need (\d+\.\d) MiB") as refusal:
         make_plan(large, resources)
-    needed = float(str(refusal.value).split("need ")[1].split(" GiB")[0])
-    make_plan(large, replace(resources, memory=int((needed + 0.1) * GIB)))
+    needed = float(str(refusal.value).split("need ")[1].split(" MiB")[0])
+    make_plan(large, replace(resources, memory=int((needed + 0.1) * 2**20)))
 
 
 def test_the_description_names_what_matters():
@@ -121,3 +140,11 @@ def test_the_description_names_what_matters():
     assert "5 of 3 to 16 rows" in text
     assert "predicted peak" in text
     assert f"written  {64 * 160 * 160 * 4 / 2**20:.1f} MiB" in text
+
+
+def test_a_very_large_scan_fits_a_large_node():
+    """24,000 columns and 36,000 angles, as one beamline has them, in 128 GB."""
+    large = work(end=2000, columns=24_000, angles=36_000)
+    plan = make_plan(large, Resources(workers=1, memory=128 * 10**9, threads=32))
+    assert plan.memory <= 0.75 * 128e9
+    assert plan.chunks[0].rows in {4, 8, 16}

@@ -3,11 +3,13 @@ import pytest
 from runner.errors import MissingFileError, UsageError
 from runner.tomo import settings as module
 from runner.tomo.reconstruct import filters, reconstructor
+from runner.tomo.reconstruct.gridding import quality
 from runner.tomo.settings import NAMES, Settings, load_settings, parse_rows, rows_within
 
 
 def test_the_choices_are_those_of_the_engine():
     assert tuple(reconstructor.METHODS) == module.METHODS
+    assert tuple(quality.QUALITIES) == module.QUALITIES
     assert tuple(filters.WINDOWS) == module.WINDOWS
     assert filters.PADDINGS == module.PADDINGS
 
@@ -26,7 +28,9 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         "entry": "default",
         "center": str(config),
         "method": "command line",
+        "quality": "default",
         "window": "command line",
+        "cutoff": "default",
         "padding": "default",
         "rows": str(config),
         "units": "default",
@@ -41,7 +45,11 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         ("windw = 'hann'", "did you mean window"),
         ("xyz = 1", "it may hold entry, center"),
         ("window = 'parzen'", "choose one of ram-lak, "),
-        ("method = 3", "choose one of fourier, fbp"),
+        ("method = 3", "choose one of fourier, exact, fbp"),
+        ("quality = 'best'", "choose one of standard, high"),
+        ("cutoff = 0", "above 0 and up to 1"),
+        ("cutoff = true", "above 0 and up to 1"),
+        ("cutoff = 'half'", "above 0 and up to 1"),
         ("units = '1/mm'", "choose one of 1/cm, 1/pixel"),
         ("center = true", "auto"),
         ("center = -1", "auto"),

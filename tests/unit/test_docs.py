@@ -108,6 +108,7 @@ FOREIGN = {
     "--allow-run-as-root",
     "--exclusive",
     "--constraint",
+    "--contenders",
     "--fast",
     "--gpus-per-task",
     "--jobs",
@@ -115,6 +116,7 @@ FOREIGN = {
     "--no-kill",
     "--oversubscribe",
     "--repeat",
+    "--sizes",
 }
 
 

@@ -1,9 +1,12 @@
 """Sinograms become slices. Stands alone: no cluster, no files.
 
-:class:`~runner.tomo.reconstruct.reconstructor.Reconstructor` is the public signature of every method;
-`fourier` is the engine, `fbp` the plain reference that it is tested against.
+:class:`~runner.tomo.reconstruct.reconstructor.Reconstructor` is the public signature of every method: the
+engine (`gridding`), the exact sum that it is held against (`exact`), and plain filtered backprojection
+(`fbp`).
+:class:`~runner.tomo.reconstruct.gridding.projector.Projector` is the way back, for iterative methods.
 """
 
+from runner.tomo.reconstruct.gridding.projector import Projector
 from runner.tomo.reconstruct.reconstructor import Reconstructor
 
-__all__ = ["Reconstructor"]
+__all__ = ["Projector", "Reconstructor"]

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 PADDINGS = ("edge", "zero")
 
-# each takes the frequency as a fraction of the Nyquist frequency, in [0, 1], and is 1 at 0
+# each takes the frequency as a fraction of the cutoff frequency, from 0 up, and is 1 at 0; `linear` is what
+# linear interpolation between detector pixels does, unasked, in most programs
 WINDOWS: Mapping[str, Callable[[NDArray[np.floating]], NDArray[np.floating]]] = MappingProxyType(
     {
         "ram-lak": np.ones_like,
@@ -24,6 +25,8 @@ WINDOWS: Mapping[str, Callable[[NDArray[np.floating]], NDArray[np.floating]]] = 
         "cosine": lambda f: np.cos(np.pi * f / 2),
         "hann": lambda f: 0.5 + 0.5 * np.cos(np.pi * f),
         "hamming": lambda f: 0.54 + 0.46 * np.cos(np.pi * f),
+        "butterworth": lambda f: 1 / np.sqrt(1 + f**8),
+        "linear": lambda f: np.sinc(f / 2) ** 2,
     }
 )
 
@@ -31,14 +34,14 @@ WINDOWS: Mapping[str, Callable[[NDArray[np.floating]], NDArray[np.floating]]] = 
 def padded_length(columns: int) -> int:
     """Length to which a sinogram's rows are padded: at least twice the columns, and quick to transform.
 
-    Twice the columns keep the circular convolution from wrapping around onto the detector. With the
-    padding ``"edge"`` the length has a part in the grey values of an object that is wider than the field
-    of view; this length is the field's custom.
+    It is even, and a product of powers of 2, 3 and 5. Twice the columns keep the circular convolution from
+    wrapping around onto the detector. With the padding ``"edge"`` the length has a part in the grey values of
+    an object that is wider than the field of view; this length is the field's custom.
     """
-    return int(scipy.fft.next_fast_len(2 * columns, real=True))
+    return 2 * int(scipy.fft.next_fast_len(columns, real=True))
 
 
-def ramp(length: int, window: str = "ram-lak") -> NDArray[np.floating]:
+def ramp(length: int, window: str = "ram-lak", cutoff: float = 1.0) -> NDArray[np.floating]:
     """Frequency response of the discrete ramp filter, at the frequencies 0 and up.
 
     Parameters
@@ -47,6 +50,9 @@ def ramp(length: int, window: str = "ram-lak") -> NDArray[np.floating]:
         Length of the padded rows.
     window : str
         A key of `WINDOWS`.
+    cutoff : float
+        Where the window ends, as a fraction of the Nyquist frequency: there is nothing beyond. Only
+        `butterworth` has half of its power there and goes on.
 
     Returns
     -------
@@ -59,7 +65,9 @@ def ramp(length: int, window: str = "ram-lak") -> NDArray[np.floating]:
     odd = distance % 2 == 1
     kernel[odd] = -1 / (np.pi * distance[odd]) ** 2
     response = np.fft.rfft(kernel).real
-    return response * WINDOWS[window](2 * np.fft.rfftfreq(length))
+    fraction = 2 * np.fft.rfftfreq(length) / cutoff
+    kept = (fraction <= 1) | (window == "butterworth")
+    return np.where(kept, response * WINDOWS[window](fraction), 0)
 
 
 def pad(sinogram: NDArray[np.float32], length: int, padding: str) -> NDArray[np.float32]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import UsageError
-from runner.tomo.reconstruct.fbp import FilteredBackprojection
 from runner.tomo.reconstruct.filters import PADDINGS, WINDOWS
-from runner.tomo.reconstruct.fourier import FourierReconstruction
-from runner.tomo.reconstruct.geometry import Geometry
+from runner.tomo.reconstruct.geometry import Geometry, gap_shares
+from runner.tomo.reconstruct.gridding.quality import QUALITIES
+from runner.tomo.reconstruct.options import Options
 
 
 class Method(Protocol):
@@ -26,8 +27,29 @@ class Method(Protocol):
         """Give back what the method holds."""
 
 
-METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
-    {"fourier": FourierReconstruction, "fbp": FilteredBackprojection}
+# each method loads a library that the others do not need
+
+
+def _fourier(geometry: Geometry, options: Options) -> Method:
+    from runner.tomo.reconstruct.gridding.engine import make_engine
+
+    return make_engine(geometry, options)
+
+
+def _exact(geometry: Geometry, options: Options) -> Method:
+    from runner.tomo.reconstruct.exact import ExactReconstruction
+
+    return ExactReconstruction(geometry, options)
+
+
+def _fbp(geometry: Geometry, options: Options) -> Method:
+    from runner.tomo.reconstruct.fbp import FilteredBackprojection
+
+    return FilteredBackprojection(geometry, options)
+
+
+METHODS: Mapping[str, Callable[[Geometry, Options], Method]] = MappingProxyType(
+    {"fourier": _fourier, "exact": _exact, "fbp": _fbp}
 )
 
 
@@ -37,25 +59,44 @@ class Reconstructor:
     Parameters
     ----------
     angles : (angle,) array_like
-        Rotation angle of each projection, degrees, evenly spread over a whole number of half turns.
+        Rotation angle of each projection, degrees.
     columns : int
         Detector columns.
     size : int, optional
-        Pixels along both sides of a slice; as many as columns if not given.
+        Pixels along both sides of a slice; if not given, as many as columns, or for half acquisition as the
+        object may be wide.
     center : float, optional
         Detector column of the rotation axis, pixel centres at 0, 1, ...; the middle if not given. It
         falls on pixel ``(size - 1) / 2`` of the slice.
-    method : {"fourier", "fbp"}
-        The exact Fourier sum, or plain filtered backprojection with linear interpolation.
-    window : {"ram-lak", "shepp-logan", "cosine", "hann", "hamming"}
-        Window on the ramp filter.
+    method : {"fourier", "exact", "fbp"}
+        The Fourier sum by fast gridding; the same sum to five digits by a non-uniform FFT; or plain filtered
+        backprojection with linear interpolation.
+    quality : {"standard", "high"}
+        Of `fourier`: within 1e-3 or 1e-4 of the exact sum, as the root of the mean square.
+    window : str
+        Window on the ramp filter: ``"ram-lak"``, ``"shepp-logan"``, ``"cosine"``, ``"hann"``, ``"hamming"``,
+        ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that interpolate linearly.
+    cutoff : float
+        Where the window ends, as a fraction of the Nyquist frequency.
     padding : {"edge", "zero"}
         What is taken to lie outside of the detector.
-    threads : int
-        How many threads compute. The slices do not depend on it.
+    region : pair of pair of int, optional
+        Make only this part of the slices: ``((y, y_end), (x, x_end))``, the ends not included.
+    shifts : (angle,) array_like, optional
+        By how many columns the rotation axis lies right of `center` in each projection.
+    weights : (angle,) array_like or "gaps", optional
+        The share of each projection in the integral over half a turn, radians: their sum is pi.
+        ``"gaps"`` takes the gaps between uneven angles. If not given, the angles are taken to be evenly
+        spread over a whole number of half turns.
+    half_acquisition : bool
+        The axis lies near one end of the detector, and the angles span a full turn.
     mask : bool or float
         Set the slices to zero outside of a circle: True for the largest circle that fits, a number for
         its radius in pixels.
+    threads : int
+        How many threads compute. The slices do not depend on it.
+    memory : float
+        Bytes that the buffers of `fourier` may take; the slices do not depend on it.
 
     Raises
     ------
@@ -79,23 +120,47 @@ class Reconstructor:
         size: int | None = None,
         center: float | None = None,
         method: str = "fourier",
+        quality: str = "standard",
         window: str = "ram-lak",
+        cutoff: float = 1.0,
         padding: str = "edge",
-        threads: int = 1,
+        region: tuple[tuple[int, int], tuple[int, int]] | None = None,
+        shifts: ArrayLike | None = None,
+        weights: ArrayLike | Literal["gaps"] | None = None,
+        half_acquisition: bool = False,
         mask: bool | float = False,
+        threads: int = 1,
+        memory: float = float("inf"),
     ) -> None:
-        _check_choice("method", method, METHODS)
-        _check_choice("window", window, WINDOWS)
-        _check_choice("padding", padding, PADDINGS)
-        self.geometry = Geometry(
-            angles=tuple(np.asarray(angles, dtype=np.float64).ravel().tolist()),
+        for name, value, allowed in (
+            ("method", method, METHODS),
+            ("quality", quality, QUALITIES),
+            ("window", window, WINDOWS),
+            ("padding", padding, PADDINGS),
+        ):
+            _check_choice(name, value, allowed)
+        degrees = _numbers(angles)
+        shares = gap_shares(degrees, half_acquisition) if isinstance(weights, str) else _optional(weights)
+        geometry = Geometry(
+            angles=degrees,
             columns=columns,
             size=columns if size is None else size,
             center=(columns - 1) / 2 if center is None else float(center),
+            region=region,
+            shifts=_optional(shifts),
+            shares=shares,
+            half_acquisition=half_acquisition,
         )
-        _check_geometry(self.geometry, threads)
-        self._outside = _outside_of_circle(self.geometry, mask)
-        self._method = METHODS[method](self.geometry, window=window, padding=padding, threads=threads)
+        _check_geometry(geometry, threads, cutoff)
+        if size is None:
+            geometry = replace(geometry, size=geometry.extent)
+        _check_region(geometry)
+        self.geometry = geometry
+        self._outside = _outside_of_circle(geometry, mask)
+        options = Options(
+            window=window, cutoff=cutoff, padding=padding, quality=quality, threads=threads, memory=memory
+        )
+        self._method = METHODS[method](geometry, options)
 
     def __call__(self, sinograms: NDArray[np.float32]) -> NDArray[np.float32]:
         """Reconstruct some slices.
@@ -122,10 +187,10 @@ class Reconstructor:
                 f"sinograms of shape {sinograms.shape}, but the plan is for (slices, {expected[0]} angles, "
                 f"{expected[1]} columns)"
             )
-        slices = np.empty((len(sinograms), geometry.size, geometry.size), np.float32)
+        slices = np.empty((len(sinograms), *geometry.shape), np.float32)
         self._method(sinograms.astype(np.float32, copy=False), slices)
         if self._outside is not None:
-            slices[:, self._outside] = 0
+            np.copyto(slices, 0, where=self._outside)
         return slices
 
     def close(self) -> None:
@@ -144,23 +209,50 @@ def _check_choice(name: str, value: str, allowed: Mapping[str, object] | tuple[s
         raise UsageError(f"{name} {value!r} is unknown", f"choose one of {', '.join(allowed)}")
 
 
-def _check_geometry(geometry: Geometry, threads: int) -> None:
+def _numbers(values: ArrayLike) -> tuple[float, ...]:
+    return tuple(np.asarray(values, dtype=np.float64).ravel().tolist())
+
+
+def _optional(values: ArrayLike | None) -> tuple[float, ...] | None:
+    return None if values is None else _numbers(values)
+
+
+def _check_geometry(geometry: Geometry, threads: int, cutoff: float) -> None:
     if not geometry.angles or not np.isfinite(geometry.angles).all():
         raise UsageError("a reconstruction needs at least one angle, and finite ones")
+    for name, values in (("shifts", geometry.shifts), ("weights", geometry.shares)):
+        if values is not None and (len(values) != len(geometry.angles) or not np.isfinite(values).all()):
+            raise UsageError(f"{name} must be {len(geometry.angles)} finite numbers, one for each angle")
     if geometry.columns < 1 or geometry.size < 1 or threads < 1:
         raise UsageError(
             f"columns {geometry.columns}, size {geometry.size} and threads {threads} must be at least 1"
         )
+    if not 0 < cutoff <= 1:
+        raise UsageError(f"cutoff {cutoff:g} is no fraction of the Nyquist frequency", "give one in 0 .. 1")
+    _check_axis(geometry)
+
+
+def _check_axis(geometry: Geometry) -> None:
     if not 0 <= geometry.center <= geometry.columns - 1:
         raise UsageError(
             f"the rotation axis at column {geometry.center:g} lies outside of the detector",
             f"give one within 0 .. {geometry.columns - 1}",
         )
+    if geometry.half_acquisition and not geometry.full_turn:
+        raise UsageError("half acquisition needs angles over a full turn of 360 degrees")
+
+
+def _check_region(geometry: Geometry) -> None:
+    for name, (begin, end) in zip("yx", geometry.region or (), strict=False):
+        if not 0 <= begin < end <= geometry.size:
+            raise UsageError(
+                f"region {name} {begin}:{end} does not lie in the slice",
+                f"choose within 0:{geometry.size}, the end not included",
+            )
 
 
 def _outside_of_circle(geometry: Geometry, mask: bool | float) -> NDArray[np.bool_] | None:
     if mask is False:
         return None
     radius = geometry.size / 2 if mask is True else float(mask)
-    positions = geometry.pixel_positions()
-    return np.asarray(np.hypot(positions, positions[:, np.newaxis]) > radius)
+    return np.asarray(np.hypot(geometry.x, geometry.y[:, np.newaxis]) > radius)

@@ -22,7 +22,9 @@ from runner.tomo.volume.provenance import PROGRAM, Provenance, now
 from runner.tomo.volume.slab import WRITTEN, Target, check_own
 
 DATASET = "/entry/data/data"
-_STATUS = "/entry/reconstruction/status"
+PROCESS = "/entry/reconstruction"
+RUN = "/entry/entry_identifier_uuid"
+_STATUS = f"{PROCESS}/status"
 _PAGE = 4096
 
 
@@ -56,11 +58,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
-    """What is noted about a chunk: which rows, the checksum of its bytes, and who made it how fast."""
+    """What is noted about a chunk: which rows, and who made it how fast."""
 
     first_row: int
     end_row: int
-    crc32: int
     seconds: float
     worker: str
 
@@ -139,10 +140,13 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
     entry["start_time"] = content.provenance.started
     _group(entry, "sample", "NXsample")["name"] = content.title
     process = _write_process(entry, content.provenance)
+    process["first_row"] = content.first_row
     status = process.create_dataset(
         "status", dcpl=_allocated_early(), shape=content.shape[:1], dtype=np.uint8
     )
     status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
+    checksum = process.create_dataset("crc32", dcpl=_allocated_early(), shape=content.shape[:1], dtype="<u4")
+    checksum.attrs["description"] = "CRC-32 of the bytes of each slice that is written"
     pixels = _write_data(entry, content)
     run = str(uuid.uuid4())
     identifier = entry.create_dataset("entry_identifier_uuid", data=np.bytes_(run))
@@ -153,6 +157,7 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
         first_row=content.first_row,
         shape=content.shape,
         status_offset=status.id.get_offset(),
+        checksum_offset=checksum.id.get_offset(),
         run=run,
         run_offset=identifier.id.get_offset(),
     )
@@ -208,7 +213,6 @@ def _note_chunks(path: Path, records: Sequence[ChunkRecord]) -> None:
         chunks = _group(file["entry/reconstruction"], "chunks", "NXcollection")
         ordered = sorted(records, key=lambda record: record.first_row)
         chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
-        chunks["crc32"] = np.array([record.crc32 for record in ordered], np.uint32)
         chunks["seconds"] = np.array([record.seconds for record in ordered])
         chunks["worker"] = [record.worker for record in ordered]
 

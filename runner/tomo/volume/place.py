@@ -22,7 +22,7 @@ def check_place(volume: Path, *, overwrite: bool) -> None:
     Raises
     ------
     WriteError
-        If its folder is missing or closed to us, or the volume or its unfinished form is there already.
+        If its folder is missing or closed to us, or the volume is there already.
     """
     folder = volume.parent
     if not os.path.isdir(folder):  # noqa: PTH112  Path.is_dir raises where a folder above is closed to us
@@ -33,19 +33,14 @@ def check_place(volume: Path, *, overwrite: bool) -> None:
         raise WriteError(f"{volume} is a folder", "name a file in it")
     if volume.exists() and not volume.is_file():
         raise WriteError(f"{volume} is a device or a pipe", "name an ordinary file")
-    if overwrite:
-        return
-    if volume.exists():
+    if volume.exists() and not overwrite:
         raise WriteError(f"{volume} exists already", "say --overwrite to replace it, or choose another name")
-    partial = partial_path(volume)
-    if partial.exists():
-        raise unfinished(partial)
 
 
 def unfinished(partial: Path) -> WriteError:
     """Refuse to touch a volume that somebody has begun."""
     return WriteError(
-        f"{partial} was left by a run that did not finish, or is being written now",
+        f"{partial} cannot be continued: it is no volume that this program began",
         "say --overwrite to start anew, or choose another name",
     )
 

@@ -37,6 +37,8 @@ class Target:
         Axes (slice, y, x); float32.
     status_offset : int
         Of the status of the first slice: one byte each, see `WRITTEN`.
+    checksum_offset : int
+        Of the CRC-32 of the first slice's bytes: a little-endian uint32 each.
     run : str
         The run that made the file, ASCII: nobody else may write into it, nor we into another's.
     run_offset : int
@@ -48,6 +50,7 @@ class Target:
     first_row: int
     shape: tuple[int, int, int]
     status_offset: int
+    checksum_offset: int
     run: str
     run_offset: int
 
@@ -56,7 +59,7 @@ WRITTEN = 1
 """Status of a slice that was written and read back; 0 is a slice that was not."""
 
 
-def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> int:
+def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> None:
     """Write slices into a volume, read them back from the disk, and mark them as written.
 
     Doing it twice, or on two machines at once, does no harm: the bytes are the same.
@@ -70,31 +73,61 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> i
     slices : (slice, y, x) float32
         What to write.
 
-    Returns
-    -------
-    int
-        CRC-32 of the bytes.
-
     Raises
     ------
     WriteError
         If they cannot be written, what is read back differs, or the file has become another run's.
     """
-    index = first_row - target.first_row
-    content = np.ascontiguousarray(slices, dtype="<f4").data.cast("B")
-    offset = target.offset + index * target.shape[1] * target.shape[2] * 4
-    expected = zlib.crc32(content)
+    index, end = first_row - target.first_row, first_row - target.first_row + len(slices)
+    pixels = np.ascontiguousarray(slices, dtype="<f4")
+    expected = [zlib.crc32(one.data.cast("B")) for one in pixels]
     with _opened(target) as descriptor:
-        _write_all(descriptor, content, offset)
+        _write_all(descriptor, pixels.data.cast("B"), _offset(target, index))
         os.fsync(descriptor)
-        if _checksum(descriptor, len(content), offset) != expected:
+        if _checksums(descriptor, target, index, end) != expected:
             raise WriteError(
                 f"{target.path} gives back other bytes than were written from row {first_row}",
                 "see to the file system",
             )
+        _write_all(descriptor, np.array(expected, "<u4").tobytes(), target.checksum_offset + 4 * index)
         _write_all(descriptor, bytes([WRITTEN]) * len(slices), target.status_offset + index)
         os.fsync(descriptor)
-    return expected
+
+
+def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
+    """Return which of some rows are not in a volume yet, or are not as they were written.
+
+    Every slice that is marked as written is read, and its checksum compared.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be read, or has become another run's.
+    """
+    index, end = first_row - target.first_row, end_row - target.first_row
+    with _opened(target) as descriptor:
+        status = os.pread(descriptor, end - index, target.status_offset + index)
+        noted = np.frombuffer(
+            os.pread(descriptor, 4 * (end - index), target.checksum_offset + 4 * index), "<u4"
+        )
+        return [
+            first_row + number
+            for number, (mark, expected) in enumerate(zip(status, noted.tolist(), strict=True))
+            if mark != WRITTEN
+            or _checksums(descriptor, target, index + number, index + number + 1) != [expected]
+        ]
+
+
+def count_written(target: Target) -> int:
+    """Count the slices that are marked as written.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be read, or has become another run's.
+    """
+    with _opened(target) as descriptor:
+        return os.pread(descriptor, target.shape[0], target.status_offset).count(WRITTEN)
 
 
 def clear_slab(target: Target, first_row: int, end_row: int) -> None:
@@ -154,9 +187,23 @@ def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> Non
         written += os.pwrite(descriptor, content[written:], offset + written)
 
 
-def _checksum(descriptor: int, length: int, offset: int) -> int:
+def _offset(target: Target, index: int) -> int:
+    return target.offset + index * _slice_bytes(target)
+
+
+def _slice_bytes(target: Target) -> int:
+    return target.shape[1] * target.shape[2] * 4
+
+
+def _checksums(descriptor: int, target: Target, index: int, end: int) -> list[int]:
+    """Read slices back and return the CRC-32 of each."""
+    size = _slice_bytes(target)
     # what the disk has, not what memory still holds of it
-    os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(descriptor, _offset(target, index), (end - index) * size, os.POSIX_FADV_DONTNEED)
+    return [_checksum(descriptor, size, _offset(target, number)) for number in range(index, end)]
+
+
+def _checksum(descriptor: int, length: int, offset: int) -> int:
     checksum = 0
     end = offset + length
     while offset < end:

@@ -35,24 +35,35 @@ def nrmse(image, reference, where):
     return np.linalg.norm(difference) / np.linalg.norm(reference[where].astype(float))
 
 
-def exact_fbp(sinogram, degrees, center, *, length, padding, intervals=None):
-    """The filtered backprojection sum in double precision; nothing shared with the engine but the ramp."""
+def exact_fbp(
+    sinogram, degrees, center, *, length, padding, intervals=None, size=None, weights=None, response=None
+):
+    """The filtered backprojection sum in double precision; nothing shared with the methods but the ramp.
+
+    `center` and `weights` may differ from angle to angle.
+    """
     angles, columns = sinogram.shape
     theta = np.deg2rad(degrees)
+    size = size or columns
     padded = np.pad(sinogram.astype(float), ((0, 0), (0, length - columns)))
     if padding == "edge":
         turn = columns + (length - columns) // 2
         padded[:, columns:turn], padded[:, turn:] = sinogram[:, -1:], sinogram[:, :1]
     omega = 2 * np.pi * np.arange(length // 2 + 1) / length
     doubled = np.where((omega == 0) | np.isclose(omega, np.pi), 1, 2)
-    spectrum = np.fft.rfft(padded) * ramp(length) * doubled * np.exp(1j * omega * center)
+    response = ramp(length) if response is None else response
+    centers = np.broadcast_to(center, angles)[:, np.newaxis]
+    spectrum = np.fft.rfft(padded) * response * doubled * np.exp(1j * omega * centers)
+    spectrum *= np.broadcast_to(np.pi / (intervals or angles) if weights is None else weights, angles)[
+        :, None
+    ]
     x, y = np.outer(np.cos(theta), omega), np.outer(-np.sin(theta), omega)
-    offset = columns // 2 - (columns - 1) / 2
+    offset = size // 2 - (size - 1) / 2
     spectrum *= np.exp(1j * offset * (x + y))
     image = finufft.nufft2d1(
-        y.ravel(), x.ravel(), spectrum.ravel(), (columns, columns), isign=1, eps=1e-9, nthreads=1
+        y.ravel(), x.ravel(), spectrum.ravel(), (size, size), isign=1, eps=1e-9, nthreads=1
     )
-    return image.real * np.pi / (intervals or angles) / length
+    return image.real / length
 
 
 def _attenuation(projections, flats, darks):

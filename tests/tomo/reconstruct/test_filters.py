@@ -37,6 +37,8 @@ def test_the_ramp_is_the_frequency_but_for_the_cut_of_its_kernel(length):
         ("cosine", np.sqrt(0.5), 0),
         ("hann", 0.5, 0),
         ("hamming", 0.54, 0.08),
+        ("butterworth", 1 / np.sqrt(1 + 0.5**8), np.sqrt(0.5)),
+        ("linear", (np.sin(np.pi / 4) / (np.pi / 4)) ** 2, (2 / np.pi) ** 2),
     ],
 )
 def test_the_windows_are_those_of_the_textbooks(window, at_half, at_nyquist):
@@ -50,6 +52,26 @@ def test_a_window_only_lowers_and_keeps_the_mean(window, length):
     assert windowed[0] == plain[0]
     assert np.all(windowed <= plain + 1e-15)
     assert np.all(windowed >= -1e-15)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@given(length=lengths, cutoff=st.floats(0.05, 1))
+def test_a_cutoff_narrows_the_window(window, length, cutoff):
+    cut, whole = ramp(length, window, cutoff), ramp(length, window)
+    beyond = 2 * np.fft.rfftfreq(length) > cutoff * (1 + 1e-12)
+    assert np.all(cut <= whole + 1e-15)
+    if window == "butterworth":
+        assert np.all(cut[beyond] <= whole[beyond] * np.sqrt(0.5) * 1.5)
+    else:
+        assert not cut[beyond].any()
+
+
+def test_linear_is_the_low_pass_that_interpolation_is():
+    """Sampling midway between two pixels, averaged over all places between them, and no more."""
+    frequency = np.fft.rfftfreq(64)
+    offsets = (np.arange(2000) + 0.5) / 2000
+    blurred = [np.mean((1 - offsets) * np.cos(2 * np.pi * f * offsets) * 2) for f in frequency]
+    np.testing.assert_allclose(WINDOWS["linear"](2 * frequency), blurred, atol=1e-6)
 
 
 @pytest.mark.parametrize("padding", PADDINGS)

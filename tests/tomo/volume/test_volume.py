@@ -11,38 +11,12 @@ from runner.errors import WriteError
 from runner.tomo.volume.hdf5 import (
     DATASET,
     ChunkRecord,
-    Content,
     create_volume,
     discard_volume,
     finish_volume,
 )
 from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
-from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.slab import clear_slab, write_slab
-
-
-@pytest.fixture
-def content(tmp_path):
-    scan = tmp_path / "scan.nx"
-    scan.write_bytes(b"x" * 123)
-    parameters = [
-        Parameter(name="center", value=31.25, origin="command line"),
-        Parameter(name="window", value="hann", origin="recon.toml"),
-        Parameter(name="mask", value=False, origin="default"),
-    ]
-    return Content(
-        title="a tooth",
-        first_row=10,
-        shape=(6, 5, 4),
-        units="1/cm",
-        pixel_size=2e-6,
-        provenance=collect(scan, ["reconstruct", "scan.nx"], parameters),
-    )
-
-
-@pytest.fixture
-def volume(tmp_path):
-    return tmp_path / "volume.h5"
 
 
 def slices(count, seed=0):
@@ -51,8 +25,8 @@ def slices(count, seed=0):
 
 def records():
     return [
-        ChunkRecord(first_row=12, end_row=16, crc32=2**32 - 1, seconds=0.5, worker="tcp://b"),
-        ChunkRecord(first_row=10, end_row=12, crc32=7, seconds=0.25, worker="tcp://a"),
+        ChunkRecord(first_row=12, end_row=16, seconds=0.5, worker="tcp://b"),
+        ChunkRecord(first_row=10, end_row=12, seconds=0.25, worker="tcp://a"),
     ]
 
 
@@ -113,7 +87,7 @@ def test_it_says_how_it_came_about(volume, content):
         assert file["entry/start_time"].asstr()[()] <= file["entry/end_time"].asstr()[()]
         np.testing.assert_array_equal(process["status"], [1] * 6)
         np.testing.assert_array_equal(process["chunks/rows"], [[10, 12], [12, 16]])
-        np.testing.assert_array_equal(process["chunks/crc32"], [7, 2**32 - 1])
+        np.testing.assert_array_equal(process["crc32"], [zlib.crc32(one.tobytes()) for one in slices(6)])
         assert list(process["chunks/worker"].asstr()) == ["tcp://a", "tcp://b"]
 
 
@@ -140,10 +114,10 @@ def test_it_has_its_name_only_when_it_is_complete(volume, content):
     assert not target.path.exists()
 
 
-def test_the_checksum_is_that_of_the_bytes_and_writing_twice_does_no_harm(volume, content):
+def test_writing_twice_does_no_harm(volume, content):
     target = create_volume(volume, content)
     pixels = slices(6)
-    assert write_slab(target, 10, pixels) == zlib.crc32(pixels.tobytes())
+    write_slab(target, 10, pixels)
     before = target.path.read_bytes()
     write_slab(target, 12, pixels[2:4])
     assert target.path.read_bytes() == before
@@ -185,7 +159,7 @@ def test_a_volume_that_is_gone_is_a_write_error(volume, content):
 def test_a_volume_that_another_run_has_begun_is_left_alone(volume, content):
     first = create_volume(volume, content)
     before = first.path.read_bytes()
-    with pytest.raises(WriteError, match="being written now"):
+    with pytest.raises(WriteError, match="cannot be continued"):
         create_volume(volume, content)
     assert first.path.read_bytes() == before
 
@@ -224,8 +198,7 @@ def test_places_that_will_not_do(tmp_path, volume):
         check_place(tmp_path, overwrite=True)
     check_place(volume, overwrite=False)
     partial_path(volume).touch()
-    with pytest.raises(WriteError, match="did not finish"):
-        check_place(volume, overwrite=False)
+    check_place(volume, overwrite=False)
     volume.touch()
     with pytest.raises(WriteError, match="exists already"):
         check_place(volume, overwrite=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,11 @@ def test_requeue_is_refused_where_nobody_can_be_asked() -> None:
         ask.check_requeue(Allocation())
     with pytest.raises(UsageError, match=r"PBS lets no job ask from within .* exit code 75"):
         ask.check_requeue(Allocation(system="pbs", job_id="12.server"))
+
+
+def test_a_job_is_not_run_again_for_ever(play) -> None:
+    asked = play("scontrol", "true")
+    often = replace(SLURM, restarts=ask.MOST_REQUEUES)
+    assert "was run again 20 times, which is the most" in ask.requeue(often)
+    assert not asked.exists()
+    assert "SLURM will run job 36_2 again" in ask.requeue(replace(often, restarts=ask.MOST_REQUEUES - 1))

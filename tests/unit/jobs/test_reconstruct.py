@@ -35,7 +35,8 @@ def test_reading_the_command_line_loads_nothing_heavy():
     code = (
         "import sys; from runner.jobs.reconstruct import command;"
         "command.make_context('reconstruct', ['scan.nx', 'volume.h5', '--center', 'auto']);"
-        "print([name for name in ('numpy', 'dask', 'distributed', 'h5py', 'finufft') if name in sys.modules])"
+        "heavy = ('numpy', 'dask', 'distributed', 'h5py', 'finufft', 'numba');"
+        "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True

@@ -25,6 +25,8 @@ PRESET = {
         ({"PATH": "/bin", "SLURM_JOB_ID": "9"}, PRESET | {"PATH": "/bin", "SLURM_JOB_ID": "9"}),
         ({"OMP_NUM_THREADS": "4"}, PRESET | {"OMP_NUM_THREADS": "4"}),
         ({"PMIX_RANK": "0", "PMI_FD": "6", "OMPI_COMM_WORLD_RANK": "0", "PRTE_LAUNCHED": "1"}, PRESET),
+        ({"RUNNER_RANK": "0", "RUNNER_SIZE": "4", "RUNNER_LOCAL_RANK": "0", "RUNNER_SRUN": "/tmp/x"}, PRESET),
+        ({"RUNNER_SCRATCH": "/scratch"}, PRESET | {"RUNNER_SCRATCH": "/scratch"}),
         ({"HYDI_CONTROL_FD": "8", "MPI_LOCALRANKID": "0", "SLURM_PMIXP_ABORT_AGENT_PORT": "1"}, PRESET),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -45,3 +46,12 @@ def test_a_process_is_known_by_its_name() -> None:
     assert has_ended(f"{machine}-{pid}-{int(started) + 1}"), "the number was another process's"
     assert not has_ended(f"{machine[::-1]}x-{pid}-1"), "of another machine nothing is known"
     assert not has_ended("")
+
+
+def test_a_process_that_nobody_waited_for_has_ended() -> None:
+    code = "from runner.node.processes import this_process; print(this_process(), flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        name = child.stdout.readline().strip()
+        assert _within_seconds(lambda: has_ended(name))
+        assert child.returncode is None  # it is still in the table of processes

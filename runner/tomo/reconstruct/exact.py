@@ -1,9 +1,9 @@
-"""Direct Fourier reconstruction: the filtered backprojection sum, exactly, by one non-uniform FFT.
+"""The filtered backprojection sum, exactly, by one non-uniform FFT: what the fast engine is held against.
 
 By the projection-slice theorem the spectrum of a projection lies on a line through the origin of the slice's
 spectrum. Filtered backprojection is the Fourier sum over all those lines,
 
-    slice(x, y) = weight / P  sum_a sum_k  F_a(k) H(k) exp(2 pi i k (x cos a - y sin a + center) / P),
+    slice(x, y) = 1 / P  sum_a weight_a  sum_k  F_a(k) H(k) exp(2 pi i k (x cos a - y sin a + center_a) / P),
 
 with F_a the transform of the padded projection of length P and H the ramp. That sum over points which lie on
 no grid is a type-1 non-uniform FFT. Projections are real: the frequencies k > 0, counted twice, do for both
@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from runner.tomo.reconstruct.filters import pad, padded_length, ramp
 from runner.tomo.reconstruct.geometry import Geometry
+from runner.tomo.reconstruct.options import Options
 
 # gives slices within 1e-5 of the exact sum, hardly dearer than 1e-3
 _TOLERANCE = 1e-4
 
 
-class FourierReconstruction:
+class ExactReconstruction:
     """One slice per thread at a time.
 
     A transform runs on one thread and on one slice alone: no bit of a slice depends on the number of threads
@@ -42,24 +43,25 @@ class FourierReconstruction:
     ----------
     geometry : Geometry
         Where the rays lie.
-    window, padding : str
-        See :mod:`runner.tomo.reconstruct.filters`.
-    threads : int
-        How many slices are computed at once; each thread holds a grid and sorted points of its own.
+    options : Options
+        Filter and padding; as many slices are computed at once as there are threads, each of which holds a
+        grid and sorted points of its own.
     """
 
-    def __init__(self, geometry: Geometry, *, window: str, padding: str, threads: int) -> None:
-        self._padding = padding
-        self._length = padded_length(geometry.columns)
-        self._transfer = _transfer(geometry, self._length, window)
+    def __init__(self, geometry: Geometry, options: Options) -> None:
+        self._padding = options.padding
+        self._length = padded_length(geometry.extent)
+        self._columns = geometry.column_weights.astype(np.float32)
+        response = ramp(self._length, options.window, options.cutoff)
+        self._transfer = _transfer(geometry, self._length, response)
         angles = geometry.radians[:, np.newaxis]
         omega = 2 * np.pi * np.fft.rfftfreq(self._length)
         points_y = (-np.sin(angles) * omega).astype(np.float32).ravel()
         points_x = (np.cos(angles) * omega).astype(np.float32).ravel()
         self._idle: SimpleQueue[_Transform] = SimpleQueue()
-        for _ in range(threads):  # here, one after another: planning an FFT is not safe among threads
-            self._idle.put(_Transform(points_y, points_x, geometry.size))
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="fourier")
+        for _ in range(options.threads):  # here, one after another: planning an FFT is not safe among threads
+            self._idle.put(_Transform(points_y, points_x, geometry.shape))
+        self._pool = ThreadPoolExecutor(options.threads, thread_name_prefix="exact")
 
     def __call__(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32]) -> None:
         """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel."""
@@ -70,7 +72,8 @@ class FourierReconstruction:
         self._pool.shutdown()
 
     def _reconstruct(self, sinogram: NDArray[np.float32], image: NDArray[np.float32]) -> None:
-        spectrum = scipy.fft.rfft(pad(sinogram, self._length, self._padding), axis=1)
+        rows = pad(sinogram * self._columns, self._length, self._padding)
+        spectrum = scipy.fft.rfft(rows, axis=1)
         spectrum *= self._transfer
         transform = self._idle.get()
         try:
@@ -79,17 +82,17 @@ class FourierReconstruction:
             self._idle.put(transform)
 
 
-def _transfer(geometry: Geometry, length: int, window: str) -> NDArray[np.complex64]:
+def _transfer(geometry: Geometry, length: int, response: NDArray[np.floating]) -> NDArray[np.complex64]:
     """Make the factor of every spectrum: ramp, weights and the shift of the axis, (angle, frequency)."""
     angles = geometry.radians
-    # the transform counts its pixels from size // 2, while the slice's axis lies at (size - 1) / 2
-    offset = geometry.size // 2 - (geometry.size - 1) / 2
-    centers = geometry.center + offset * (np.cos(angles) - np.sin(angles))
+    height, width = geometry.shape
+    x, y = geometry.x[width // 2], geometry.y[height // 2]  # the pixel that the transform counts from
+    centers = geometry.centers + x * np.cos(angles) - y * np.sin(angles)
     omega = 2 * np.pi * np.fft.rfftfreq(length)
-    gain = ramp(length, window) * _signs(length) * (geometry.weight / length)
+    gain = response * _signs(length) / length
     transfer = np.empty((len(angles), len(omega)), np.complex64)
-    for row, center in zip(transfer, centers, strict=True):  # by rows: double precision needs the room
-        row[:] = gain * np.exp(1j * omega * center)
+    for row, center, weight in zip(transfer, centers, geometry.weights, strict=True):
+        row[:] = weight * gain * np.exp(1j * omega * center)  # by rows: double precision needs the room
     return transfer
 
 
@@ -105,12 +108,14 @@ def _signs(length: int) -> NDArray[np.float64]:
 class _Transform:
     """One non-uniform FFT with its sorted points and its grid, for one thread at a time."""
 
-    def __init__(self, points_y: NDArray[np.float32], points_x: NDArray[np.float32], size: int) -> None:
+    def __init__(
+        self, points_y: NDArray[np.float32], points_x: NDArray[np.float32], shape: tuple[int, int]
+    ) -> None:
         self._plan = finufft.Plan(
-            1, (size, size), eps=_TOLERANCE, isign=1, dtype="complex64", nthreads=1, upsampfac=1.25
+            1, shape, eps=_TOLERANCE, isign=1, dtype="complex64", nthreads=1, upsampfac=1.25
         )
         self._plan.setpts(points_y, points_x)
-        self._image = np.empty((size, size), np.complex64)
+        self._image = np.empty(shape, np.complex64)
 
     def __call__(self, spectrum: NDArray[np.complex64]) -> NDArray[np.complex64]:
         """Sum the spectrum (angle, frequency) into the image (y, x), which the next call overwrites."""

@@ -1,0 +1,50 @@
+"""How much memory a method's own buffers take: predicted from sizes alone, without making anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.tomo.reconstruct.filters import padded_length
+from runner.tomo.reconstruct.gridding.memory import buffer_bytes, choose_layout, sizes_of
+from runner.tomo.reconstruct.gridding.quality import QUALITIES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What the memory depends on; see :class:`runner.tomo.reconstruct.Reconstructor`."""
+
+    method: str
+    quality: str
+    angles: int
+    columns: int
+    size: int
+    threads: int
+
+
+def buffers_of(problem: Problem, limit: float) -> int:
+    """Predict the bytes that a method takes where it may take `limit`: more, if it cannot do with that."""
+    if problem.method == "fourier":
+        return _fourier(problem, limit)
+    return _exact(problem) if problem.method == "exact" else _fbp(problem)
+
+
+def _fourier(problem: Problem, limit: float) -> int:
+    shape = problem.size, problem.size
+    sizes = sizes_of(problem.angles, problem.columns, shape, QUALITIES[problem.quality])
+    return buffer_bytes(sizes, choose_layout(sizes, problem.threads, limit), problem.threads)
+
+
+def _exact(problem: Problem) -> int:
+    length = padded_length(problem.columns)
+    points = problem.angles * (length // 2 + 1)
+    shared = points * (4 + 4 + 8)  # the positions of the points and the transfer function
+    # of each thread: spectrum, padded sinogram, sorted points; the transform's grid and its image
+    per_thread = points * (8 + 8 + 8) + problem.size**2 * 8 * (1.25**2 + 1)
+    return int(shared + problem.threads * per_thread)
+
+
+def _fbp(problem: Problem) -> int:
+    length = padded_length(problem.columns)
+    # of each thread: padded, transformed and filtered rows; the image, and what is added to it
+    per_thread = problem.angles * length * (4 + 4 + 4) + problem.size**2 * 8 * 5
+    return problem.threads * per_thread

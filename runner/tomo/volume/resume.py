@@ -1,0 +1,173 @@
+"""Going on with a volume that an earlier run has begun: only with the same input, settings and programs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from runner.errors import WriteError
+from runner.tomo.volume.hdf5 import DATASET, PROCESS, RUN, Content
+from runner.tomo.volume.place import partial_path, unfinished
+from runner.tomo.volume.slab import Target
+
+Value = str | int | float | bool
+
+#: Programs that change no number.
+_HARMLESS = ("dask", "distributed", "h5py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """What an earlier run has begun.
+
+    Attributes
+    ----------
+    target : Target
+        Where its pixels lie.
+    made_from : mapping of str to value
+        All that shaped it: settings, input, programs, size.
+    center, center_origin : float, str
+        The rotation axis that it was begun with, and how that was found.
+    """
+
+    target: Target
+    made_from: Mapping[str, Value]
+    center: float
+    center_origin: str
+
+
+def read_unfinished(volume: Path) -> Unfinished | None:
+    """Read what there is of a volume under its unfinished name; None if there is nothing.
+
+    Raises
+    ------
+    WriteError
+        If the file is something else.
+    """
+    path = partial_path(volume)
+    try:
+        with h5py.File(path, locking="best-effort") as file:
+            return _read(file, path)
+    except FileNotFoundError:
+        return None
+    except (OSError, KeyError, ValueError) as error:
+        raise unfinished(path) from error
+
+
+def check_same(found: Unfinished, content: Content) -> None:
+    """Make sure that what is to be made now is what was begun.
+
+    Raises
+    ------
+    WriteError
+        If it is not; names what differs.
+    """
+    now = describe(content)
+    differing = [
+        f"{name} {_word(found.made_from.get(name))} (now {_word(now.get(name))})"
+        for name in sorted(now.keys() | found.made_from.keys())
+        if now.get(name) != found.made_from.get(name)
+    ]
+    if differing:
+        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
+        raise WriteError(
+            f"{found.target.path} was begun with {', '.join(differing[:3])}{more}",
+            "go on with the same, say --overwrite to start anew, or choose another name",
+        )
+
+
+def take_over(found: Unfinished) -> Target:
+    """Make an unfinished volume this run's: what its former run may still write is refused from now on.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    run = str(uuid.uuid4())
+    try:
+        with h5py.File(found.target.path, "r+", locking="best-effort") as file:
+            file[RUN][()] = np.bytes_(run)
+            offset = file[RUN].id.get_offset()
+    except (OSError, KeyError) as error:
+        raise WriteError(
+            f"{found.target.path} cannot be written ({error})", "see to the file system"
+        ) from error
+    before = found.target
+    return Target(
+        path=before.path,
+        offset=before.offset,
+        first_row=before.first_row,
+        shape=before.shape,
+        status_offset=before.status_offset,
+        checksum_offset=before.checksum_offset,
+        run=run,
+        run_offset=offset,
+    )
+
+
+def describe(content: Content) -> dict[str, Value]:
+    """List all that shapes a volume, by name. How the axis was judged, beside its place, does not."""
+    provenance = content.provenance
+    settings = {parameter.name: parameter.value for parameter in provenance.parameters}
+    programs = {name: version for name, version in provenance.versions if name not in _HARMLESS}
+    return {
+        **{name: value for name, value in settings.items() if not name.startswith("center_")},
+        **programs,
+        "scan": str(provenance.scan),
+        "size of the scan": provenance.scan_size,
+        "last change of the scan": provenance.scan_changed,
+        "shape": str(tuple(content.shape)),
+        "first row": content.first_row,
+    }
+
+
+def _read(file: h5py.File, path: Path) -> Unfinished:
+    process = file[PROCESS]
+    parameters = {name: value for name, value in process["parameters"].items() if name != "raw_file"}
+    raw = process["parameters/raw_file"]
+    pixels, status, checksum = file[DATASET], process["status"], process["crc32"]
+    first_row = int(process["first_row"][()])
+    made_from: dict[str, Value] = {
+        **{name: _value(one) for name, one in parameters.items() if not name.startswith("center_")},
+        **{name: _value(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
+        str(_value(process["program"])): _value(process["version"]),
+        "scan": _value(raw),
+        "size of the scan": int(raw.attrs["size"]),
+        "last change of the scan": str(raw.attrs["last_change"]),
+        "shape": str(tuple(int(length) for length in pixels.shape)),
+        "first row": first_row,
+    }
+    target = Target(
+        path=path,
+        offset=pixels.id.get_offset(),
+        first_row=first_row,
+        shape=pixels.shape,
+        status_offset=status.id.get_offset(),
+        checksum_offset=checksum.id.get_offset(),
+        run=str(_value(file[RUN])),
+        run_offset=file[RUN].id.get_offset(),
+    )
+    return Unfinished(
+        target=target,
+        made_from=made_from,
+        center=float(_value(parameters["center"])),
+        center_origin=str(parameters["center"].attrs["origin"]),
+    )
+
+
+def _value(dataset: h5py.Dataset) -> Value:
+    value = dataset[()]
+    if isinstance(value, bytes):
+        return value.decode()
+    plain: Value = value.item() if isinstance(value, np.generic) else value
+    return plain
+
+
+def _word(value: Value | None) -> str:
+    return "none" if value is None else f"{value}"
