@@ -48,7 +48,9 @@ docs: environment
 
 bench: environment
 	@tools/mpi.sh
-	$(PYTHON) -m benchmarks.launch
+	$(PYTHON) -m benchmarks launch
+	$(PYTHON) -m benchmarks scheduler
+	$(PYTHON) -m benchmarks reconstruct
 
 conformance: environment
 	@tools/mpi.sh

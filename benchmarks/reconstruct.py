@@ -249,13 +249,15 @@ def plot(rows: Sequence[Row], path: Path) -> None:
             for row in here
         ]
         bars = panel.barh([row.name for row in here], [row.cpu for row in here], color=colors)
-        panel.bar_label(bars, [f"{row.cpu:.3g}" for row in here], padding=3)
+        panel.bar_label(
+            bars, [f"{row.cpu:.3g}" if row.cpu < 100 else f"{row.cpu:.0f}" for row in here], padding=3
+        )
         panel.set(
             xscale="log",
             xlabel="processor time, ms for a slice",
             title=f"{problem[0]} columns, {problem[1]} angles",
         )
-        panel.margins(x=0.25)
+        panel.set_xlim(right=5 * max(row.cpu for row in here))  # room for the labels
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 

@@ -4,7 +4,7 @@ import gc
 import os
 
 
-def start() -> None:
+def main() -> None:
     """Import the command line, and run it.
 
     What modules make at import stays: looking for garbage in it meanwhile, and again in every process forked
@@ -12,12 +12,12 @@ def start() -> None:
     """
     parent = os.getppid()  # at once: a launcher that is killed meanwhile is noticed by its change
     gc.disable()
-    from runner.cli import main
+    from runner import cli
 
     gc.freeze()
     gc.enable()
-    main(parent)
+    cli.main(parent)
 
 
 if __name__ == "__main__":
-    start()
+    main()

@@ -42,7 +42,7 @@ class Site:
     queues : dict of str to float or None
         Its queues, and the seconds after which each ends a job, where that is known.
     title, source, read : str, str, date or None
-        Who it is, where these facts stand, and when they were read there.
+        Who it is, where to check these facts, and when they were gathered.
     """
 
     name: str

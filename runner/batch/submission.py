@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -62,13 +63,22 @@ def save(submission: Submission, folder: Path) -> None:
         old.unlink(missing_ok=True)
 
 
-def find(job_id: str, folder: Path) -> Submission | None:
-    """Return the newest submission that a job belongs to; PBS's server may be left out of the id."""
-    found = [one for one in _read_all(folder) if job_id in one.job_ids]
+def find(job_id: str, folder: Path, systems: Collection[str] | None = None) -> Submission | None:
+    """Return the newest submission that a job belongs to; PBS's server may be left out of the id.
+
+    Parameters
+    ----------
+    job_id : str
+        The batch system's id.
+    folder : Path
+        Where submissions are kept.
+    systems : collection of str, optional
+        Only those to one of these systems: two systems may give the same number.
+    """
+    known = [one for one in _read_all(folder) if systems is None or one.system in systems]
+    found = [one for one in known if job_id in one.job_ids]
     if not found:
-        found = [
-            one for one in _read_all(folder) if job_id in {name.partition(".")[0] for name in one.job_ids}
-        ]
+        found = [one for one in known if job_id in {name.partition(".")[0] for name in one.job_ids}]
     return max(found, key=lambda one: one.submitted, default=None)
 
 

@@ -62,7 +62,9 @@ class Followed:
         from runner.launcher.journal import default_folder, read_records
 
         codes = [
-            record.exit_code for record in read_records(default_folder()) if record.job_id == self.job_id
+            record.exit_code
+            for record in read_records(default_folder())
+            if (record.system, record.job_id) == (self.system.name, self.job_id)
         ]
         return codes[-1] if codes else None
 
@@ -113,21 +115,28 @@ def follow(job: str, system: str | None = None) -> Followed:
     StartError
         If there is no batch system here.
     """
-    from runner.batch.queue.systems import batch_system, the_system_here
+    from runner.batch.queue.systems import BATCH_SYSTEMS, batch_system, the_system_here
     from runner.batch.submission import find
     from runner.launcher.journal import default_folder, read_records
 
+    records = read_records(default_folder())
     job_id = job
-    for record in read_records(default_folder()):
+    for record in records:
         if record.name == job:
             if record.job_id is None:
                 raise UsageError(
                     f"{job} is no batch job", f"to stop it: {record.stop_with or 'runner status'}"
                 )
             job_id, system = record.job_id, system or record.system
-    submission = find(job_id, submissions_folder())
+    alike = None
+    if system is not None:
+        kind = batch_system(system).name
+        alike = {name for name, other in BATCH_SYSTEMS.items() if other.name == kind}
+    submission = find(job_id, submissions_folder(), alike)
     if submission is not None:
         full = next(one for one in submission.job_ids if job_id in (one, one.partition(".")[0]))
         return Followed(system=batch_system(submission.system), job_id=full, submission=submission)
+    if system is None:  # a job that somebody submitted without us, or a task of an array, wrote where it runs
+        system = next((record.system for record in reversed(records) if record.job_id == job_id), None)
     name = system or the_system_here(lambda command: shutil.which(command) is not None)
     return Followed(system=batch_system(name), job_id=job_id)

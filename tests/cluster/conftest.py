@@ -1,4 +1,4 @@
-"""What the tests with real processes stand on: a clean environment, the MPI launchers, a virtual SLURM."""
+"""What the tests with real processes stand on: an environment, the MPI launchers, virtual batch systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.mpi import LIBRARIES, MpiLauncher
-from tests.cluster.testbed import VirtualSlurm, why_not
+from tests.cluster.testbed import (
+    NotToBeHadError,
+    VirtualCluster,
+    VirtualGridEngine,
+    VirtualOar,
+    VirtualSlurm,
+    why_not,
+)
 from tests.cluster.ways import Way
 
 #: A test must not see the launcher or batch job that the test run itself may be in.
@@ -47,6 +54,36 @@ def slurm_cluster() -> Iterator[VirtualSlurm]:
     if reason := why_not():
         pytest.skip(reason)
     cluster = VirtualSlurm()
+    yield cluster
+    cluster.down()
+
+
+@pytest.fixture(scope="session")
+def hosts() -> Iterator[VirtualCluster]:
+    """The virtual hosts alone, started for this test run where they are not up already."""
+    yield from started(VirtualCluster)
+
+
+@pytest.fixture(scope="session")
+def sge() -> Iterator[VirtualCluster]:
+    """The virtual Grid Engine, started for this test run where it is not up already."""
+    yield from started(VirtualGridEngine)
+
+
+@pytest.fixture(scope="session")
+def oar() -> Iterator[VirtualCluster]:
+    """The virtual OAR, started for this test run where it is not up already."""
+    yield from started(VirtualOar)
+
+
+def started(kind: type[VirtualCluster]) -> Iterator[VirtualCluster]:
+    """Start hosts, with a batch system or without, and stop them again; skip where they cannot be had."""
+    if reason := why_not():
+        pytest.skip(reason)
+    try:
+        cluster = kind()
+    except NotToBeHadError as error:
+        pytest.skip(str(error))
     yield cluster
     cluster.down()
 

@@ -91,7 +91,8 @@ def test_the_printed_script_ends_with_the_jobs_code_whatever_is_lost(
     else:
         getattr(slurm, hurt)("node4")
     state = ["tb-exec", "head", "scontrol", "--oneliner", "show", "job", job]
-    wait_for(lambda: re.search("JobState=(COMPLET|FAIL|NODE_F)", slurm.script(*state)), 60, output)
+    over = "JobState=(COMPLETING|COMPLETED|FAILED|NODE_FAIL)"
+    wait_for(lambda: re.search(over, slurm.script(*state)), 60, output)
     assert "ExitCode=0:0 " in slurm.script(*state), output.read_text()
     assert "all done" in output.read_text()
     assert "rank 3 @ node4: lost" in output.read_text()

@@ -55,7 +55,7 @@ def slices_there(folder: Path) -> int:
 def test_killed_again_and_again(way: Way) -> None:
     write_scan(way.folder / "scan.nx", Settings(columns=160, rows=640, angles=60, noise=False))
     words = ["--quiet", "reconstruct", "scan.nx", "volume.h5", "--method", "fbp", "--center", "79.5"]
-    for wanted in (16, 150, 300):
+    for wanted in (16, 200):
         with way.start(*words, ranks=2) as command:
             end = time.monotonic() + 60
             while slices_there(way.folder) < wanted:
@@ -70,7 +70,8 @@ def test_killed_again_and_again(way: Way) -> None:
         r"all 640 slices written and verified, (\d+) of them by an earlier run", result.out
     )
     assert made_before, result.out
-    assert int(made_before[1]) >= 300
-    assert way.run(*words[:3], "reference.h5", *words[4:], ranks=2).code == 0
+    assert int(made_before[1]) >= 200
+    on_one_machine = Way("local", way.folder, way.environment)
+    assert on_one_machine.run(*words[:3], "reference.h5", *words[4:], ranks=2).code == 0
     assert np.array_equal(pixels(way.folder / "volume.h5"), pixels(way.folder / "reference.h5"))
     assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock"))]

@@ -91,6 +91,18 @@ def test_a_chain_goes_on_until_all_is_done(runner: Runner, tmp_path: Path) -> No
     assert "an earlier part of this chain ended with exit code 0" in runner("log", third).stdout
 
 
+def test_a_task_of_an_array_is_followed_by_its_own_name(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(
+        "import os, sys; print('task', os.environ['SLURM_ARRAY_TASK_ID']); "
+        "sys.exit(int(os.environ['SLURM_ARRAY_TASK_ID']))"
+    )
+    job = submitted(runner, "--directive=--array=4-5", "job.py")
+    assert runner("wait", job).returncode == 5, all_logs(tmp_path)
+    assert runner("wait", f"{job}_4").returncode == 4  # the system is known from the job's own record
+    assert "task 4\n" in runner("log", f"{job}_4").stdout
+    assert f"slurm-{job}_4-" in runner("status", f"{job}_4").stdout
+
+
 def test_a_chain_is_ended_as_one(runner: Runner, slurm: VirtualSlurm, tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text("import time; time.sleep(200)")
     jobs = submitted(runner, "--parts", "3", "job.py").split(",")

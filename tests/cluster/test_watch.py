@@ -50,7 +50,7 @@ def wait_until_it_sleeps(way: Way, command: Command) -> dict[str, Any]:
 
 @pytest.fixture
 def srun(slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path) -> Way:
-    return Way("srun", tmp_path, environment, slurm, ("--time", "5"))
+    return Way("srun", tmp_path, environment, slurm, flags=("--time", "5"))
 
 
 @pytest.mark.slurm

@@ -1,4 +1,4 @@
-"""The virtual SLURM of ``tests/testbed``: four hosts with networks, names and processes of their own."""
+"""The batch systems of ``tests/testbed``, on four hosts with networks, names and processes of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from tests.cluster.processes import Command, Finished
 
@@ -19,35 +20,49 @@ SBATCH_WAIT = SCRIPTS / "sbatch-wait"
 SBATCH_RUN = SCRIPTS / "sbatch-run"
 
 
+_NOT_TO_BE_HAD = 69  # the exit code of a testbed's script that lacks what it needs
+
+
+class NotToBeHadError(RuntimeError):
+    """This machine cannot have that batch system."""
+
+
 def why_not() -> str:
-    """Why the virtual SLURM cannot be started here; empty where it can."""
+    """Why no batch system can be started here; empty where they can."""
     if os.getuid() != 0:
-        return "the virtual SLURM needs root: it makes network namespaces and starts daemons"
+        return "the virtual hosts need root: network namespaces are made, and daemons started"
     if shutil.which("apt-get") is None:
-        return "the virtual SLURM needs Debian or Ubuntu: it installs their SLURM packages"
+        return "the virtual hosts need Debian or Ubuntu: their packages of batch systems are installed"
     return ""
 
 
-class VirtualSlurm:
-    """A running SLURM of hosts ``head`` and ``node1`` to ``node4``, with 4 CPUs and 2 pretended GPUs each.
+class VirtualCluster:
+    """Running hosts ``head`` and ``node1`` to ``node4``, each with an ``sshd``.
+
+    Of its kinds, each has a batch system as well, which takes every host for one of 4 CPUs.
 
     Parameters
     ----------
     scripts : Path
         The folder of ``slurm-up`` and its companions.
+
+    Raises
+    ------
+    NotToBeHadError
+        If what it needs is not here and cannot be installed.
     """
+
+    name: ClassVar[str] = "hosts"
+    #: A command that works on the head while it is up.
+    answers: ClassVar[tuple[str, ...]] = ("true",)
 
     def __init__(self, scripts: Path = SCRIPTS) -> None:
         self._scripts = scripts
-        self._hurt = False
         hosts_were_up = self._answers("head", "true")
-        slurm_was_up = hosts_were_up and self._answers("head", "scontrol", "ping")
-        self._ours = [
-            script
-            for script, was_up in (("slurm-down", slurm_was_up), ("hosts-down", hosts_were_up))
-            if not was_up
-        ]
-        self.script("slurm-up", timeout=300)
+        system_was_up = hosts_were_up and self._answers("head", *self.answers)
+        were_up = {f"{self.name}-down": system_was_up, "hosts-down": hosts_were_up}
+        self._ours = [script for script, was_up in were_up.items() if not was_up]
+        self.script(f"{self.name}-up", timeout=300)
 
     def down(self) -> None:
         """Stop what this object started, and leave what was there before."""
@@ -78,6 +93,40 @@ class VirtualSlurm:
         """Run a command on a host to its end; fail when it or anything it started does not go in time."""
         with self.start(argv, host=host, cwd=cwd, env=env) as command:
             return command.wait(timeout=timeout, gone_within=gone_within)
+
+    def script(self, name: str, *arguments: str, timeout: float = 60) -> str:
+        """Run one of the testbed's scripts and return what it printed.
+
+        Raises
+        ------
+        RuntimeError
+            If it fails; with all it wrote.
+        NotToBeHadError
+            If it lacks what it needs.
+        """
+        finished = subprocess.run(
+            [self._scripts / name, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+        )
+        if finished.returncode == _NOT_TO_BE_HAD:
+            raise NotToBeHadError(finished.stderr.splitlines()[-1])
+        if finished.returncode != 0:
+            raise RuntimeError(f"{name} {' '.join(arguments)}: {finished.stdout}{finished.stderr}")
+        return finished.stdout
+
+    def _answers(self, host: str, *argv: str) -> bool:
+        command = [self._scripts / "tb-exec", host, *argv]
+        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+
+
+class VirtualSlurm(VirtualCluster):
+    """SLURM, with 2 pretended GPUs on each host, and hosts that can be hurt."""
+
+    name = "slurm"
+    answers = ("scontrol", "ping")
+
+    def __init__(self, scripts: Path = SCRIPTS) -> None:
+        super().__init__(scripts)
+        self._hurt = False
 
     def jobs(self) -> set[str]:
         """The ids of all jobs that wait or run."""
@@ -117,21 +166,16 @@ class VirtualSlurm:
         self.script("slurm-up")
         self._hurt = False
 
-    def script(self, name: str, *arguments: str, timeout: float = 60) -> str:
-        """Run one of the testbed's scripts and return what it printed.
 
-        Raises
-        ------
-        RuntimeError
-            If it fails; with all it wrote.
-        """
-        finished = subprocess.run(
-            [self._scripts / name, *arguments], capture_output=True, text=True, timeout=timeout, check=False
-        )
-        if finished.returncode != 0:
-            raise RuntimeError(f"{name} {' '.join(arguments)}: {finished.stdout}{finished.stderr}")
-        return finished.stdout
+class VirtualGridEngine(VirtualCluster):
+    """Son of Grid Engine; parallel environments ``mpi``, ``rr`` (round robin) and ``pe2`` (2 per host)."""
 
-    def _answers(self, host: str, *argv: str) -> bool:
-        command = [self._scripts / "tb-exec", host, *argv]
-        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+    name = "sge"
+    answers = ("qconf", "-sh")
+
+
+class VirtualOar(VirtualCluster):
+    """OAR, to which root may submit."""
+
+    name = "oar"
+    answers = ("oarnodes",)

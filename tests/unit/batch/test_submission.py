@@ -35,6 +35,8 @@ def test_the_newest_of_two_with_one_number_is_meant(tmp_path: Path) -> None:
     other = replace(ONE, system="sge", submitted=2000.0)
     save(other, tmp_path)
     assert find("12", tmp_path) == other
+    assert find("12", tmp_path, {"slurm", "lsf"}) == ONE
+    assert find("12", tmp_path, {"lsf"}) is None
 
 
 def test_the_server_of_pbs_may_be_left_out_and_its_brackets_are_no_file_name(tmp_path: Path) -> None:

@@ -20,6 +20,12 @@ settings+=(RUNNER_SCRATCH="/local/$USER")
 settings+=(RUNNER_JOB="lsf-$LSB_JOBID-${LSB_JOBINDEX:-0}-$$")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# a rank for each line of the file: Open MPI would fill all cores of a host that stands there once
+export PRTE_MCA_rmaps_default_mapping_policy=seq:oversubscribe OMPI_MCA_rmaps_base_mapping_policy=seq:oversubscribe
+# Open MPI passes none of this on to other hosts
+for name in PYTHONPATH LD_LIBRARY_PATH ${!RUNNER_@}; do
+    [ -z "${!name:-}" ] || settings=("$name=${!name}" "${settings[@]}")
+done
 # this system does not say when it ends the job; it began a moment before this line
 settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
 # the system's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI

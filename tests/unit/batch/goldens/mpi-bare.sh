@@ -9,6 +9,10 @@ settings=(HDF5_USE_FILE_LOCKING=FALSE)
 settings+=(RUNNER_JOB="mpi-$(hostname)-$$-$(date +%s)")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# Open MPI passes none of this on to other hosts
+for name in PYTHONPATH LD_LIBRARY_PATH ${!RUNNER_@}; do
+    [ -z "${!name:-}" ] || settings=("$name=${!name}" "${settings[@]}")
+done
 
 exec mpirun -n 1 "$@" \
     env "${settings[@]}" /opt/env/bin/python -u -m runner job.py

@@ -11,6 +11,10 @@ settings+=(RUNNER_SCRATCH="/local/$USER")
 settings+=(RUNNER_JOB="mpi-$(hostname)-$$-$(date +%s)")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# Open MPI passes none of this on to other hosts
+for name in PYTHONPATH LD_LIBRARY_PATH ${!RUNNER_@}; do
+    [ -z "${!name:-}" ] || settings=("$name=${!name}" "${settings[@]}")
+done
 # this system does not say when it ends the job; it began a moment before this line
 settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
 

@@ -15,7 +15,9 @@ settings+=(RUNNER_END=$(($(date +%s) + 60 - 30)))
 cd "$OAR_WORKDIR"
 
 # 1 per host, one line per rank; OAR's own file repeats a host per core
-hosts=$(mktemp) # OAR clears away what its jobs leave in /tmp
+hosts=$(mktemp)
 awk '!seen[$1]++ {for (rank = 1; rank <= 1; rank++) print $1}' "$OAR_NODEFILE" > "$hosts"
+exec 9< "$hosts" && rm "$hosts" # nothing is left behind, and what starts the ranks can still read it
+hosts=/dev/fd/9
 exec /opt/env/bin/python -m runner launch-hosts --hosts "$hosts" --ssh "oarsh" -- \
     env "${settings[@]}" /opt/env/bin/python -u -m runner --threads 2 job.py

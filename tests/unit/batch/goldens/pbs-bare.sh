@@ -13,6 +13,12 @@ settings=(HDF5_USE_FILE_LOCKING=FALSE)
 settings+=(RUNNER_JOB="pbs-$PBS_JOBID-$$")
 # Open MPI 5, Open MPI 4 and Intel MPI would bind a rank with all its threads to a single core
 export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_hwloc_base_binding_policy=none I_MPI_PIN=off
+# a rank for each line of the file: Open MPI would fill all cores of a host that stands there once
+export PRTE_MCA_rmaps_default_mapping_policy=seq:oversubscribe OMPI_MCA_rmaps_base_mapping_policy=seq:oversubscribe
+# Open MPI passes none of this on to other hosts
+for name in PYTHONPATH LD_LIBRARY_PATH ${!RUNNER_@}; do
+    [ -z "${!name:-}" ] || settings=("$name=${!name}" "${settings[@]}")
+done
 cd "$PBS_O_WORKDIR" # PBS starts in the home folder
 
 # the node file has one line per rank (mpiprocs)

@@ -19,5 +19,10 @@ settings+=(RUNNER_END=$(($(date +%s) + 60 - 30)))
 # one rank for every 2 of a host's slots, one line per rank; Grid Engine removes the folder
 hosts=${TMPDIR:-$TMP}/hosts
 awk '{for (rank = 1; rank <= int($2 / 2); rank++) print $1}' "$PE_HOSTFILE" > "$hosts"
+ranks=$(wc -l < "$hosts")
+if [ "$ranks" -lt 1 ]; then
+    echo "runner: $ranks of 1 ranks: the parallel environment left hosts with less than 2 slots for one" >&2
+    [ "$ranks" -gt 0 ] || exit 69
+fi
 exec /opt/env/bin/python -m runner launch-hosts --hosts "$hosts" --ssh "qrsh -inherit" -- \
     env "${settings[@]}" /opt/env/bin/python -u -m runner --threads 2 job.py

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.batch.queue import flux, htcondor, lsf, oar, pbs, sge, slurm
+from runner.batch.queue import flux, htcondor, lsf, oar, pbs, slurm
 from runner.batch.queue.system import Command, JobState
 from runner.batch.queue.systems import BATCH_SYSTEMS, batch_system
 from runner.errors import UsageError
@@ -178,55 +178,6 @@ def test_qstat_of_pbs(said: str, state: JobState | None) -> None:
     assert pbs.read_qstat(said) == state
 
 
-QSTAT = """\
-job-ID  prior   name       user         state submit/start at     queue                      slots ja-task-ID
--------------------------------------------------------------------------------------------------------------
-      1 0.55500 recon      ana          {first}     11/30/2026 01:00:00 all.q@node1                    6
-     12 0.00000 other      bob          {second}    11/30/2026 01:00:01                                4
-      3 0.55500 recon      ana          r     11/30/2026 01:00:00 all.q@node1                    1 1
-      3 0.55500 recon      ana          qw    11/30/2026 01:00:00                                1 2-5:1
-"""
-
-
-@pytest.mark.parametrize(
-    ("job_id", "first", "state"),
-    [
-        ("1", "qw", waiting("qw")),
-        ("1", "hqw", waiting("hqw")),
-        ("1", "Eqw", waiting("Eqw")),
-        ("1", "r", running("r")),
-        ("1", "dr", running("dr")),
-        ("3", "r", running("r")),
-        ("3.4", "r", running("r")),
-        ("2", "r", None),
-    ],
-)
-def test_qstat_of_grid_engine(job_id: str, first: str, state: JobState | None) -> None:
-    assert sge.read_qstat(QSTAT.format(first=first, second="qw"), job_id) == state
-    assert sge.read_qstat("", job_id) is None
-
-
-@pytest.mark.parametrize(
-    ("said", "state"),
-    [
-        ("jobname      recon\nfailed       0    \nexit_status  0            \n", ended("finished", 0)),
-        ("failed       0    \nexit_status  75                  \n", ended("finished", 75)),
-        (
-            "failed       100 : assumedly after job\nexit_status  137                  (Killed)\n",
-            ended("failed 100 : assumedly after job", 137),
-        ),
-        (
-            "failed       1  : assumedly before job\nexit_status  0\n",
-            ended("failed 1 : assumedly before job", 1),
-        ),
-        ("failed 0\nexit_status  0\nfailed 0\nexit_status  3\n", ended("finished", 3)),
-        ("", None),
-    ],
-)
-def test_qacct(said: str, state: JobState | None) -> None:
-    assert sge.read_qacct(said) == state
-
-
 OARSTAT = """\
 Job_Id: 5
     job_array_id = 5
@@ -351,7 +302,6 @@ READERS = {
     slurm.read_scontrol: ["JobState=", "RUNNING", "PENDING", "ExitCode=", "1:0", "Reason=", " ", "\n"],
     slurm.read_sacct: ["COMPLETED", "|", "0:0", "CANCELLED by 1", "\n"],
     pbs.read_qstat: ["job_state = ", "F", "R", "Z", "Exit_status = ", "-3", "\n", "    "],
-    sge.read_qacct: ["exit_status  ", "failed  ", "137", "0", "1 : x", "\n"],
     oar.read_oarstat: ["    state = ", "Terminated", "Error", "    exit_code = ", "256", "\n"],
     lsf.read_bjobs: ["EXIT", "RUN", " ", "-", "3", "\n"],
     htcondor.read_ad: ["4", "2", "undefined", " ", "0", "\n"],
