@@ -66,13 +66,16 @@ def _alone(name: str) -> Iterator[None]:
 
 
 def _wait(lock: int) -> None:
-    end = time.monotonic() + _PATIENCE
+    end, told = time.monotonic() + _PATIENCE, False
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > end:
                 return
+            if not told:
+                _log.warning("another process of this host compiles the reconstruction, once for all jobs")
+                told = True
             time.sleep(0.1)
         except OSError:  # no locks here
             return
