@@ -24,7 +24,7 @@ demo:
 
 test: environment lint docs
 	@tools/mpi.sh
-	.venv/bin/pytest
+	tools/tests.sh
 
 environment:
 	@tools/environment.sh test lint docs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from tests.cluster.testbed import SBATCH_RUN, VirtualSlurm
 
 JOBS = Path(__file__).parent / "jobs"
 TIMEOUT = 60.0
+LINES = 10  # that we may say on standard error beside the job's own, whatever happens
+OURS = re.compile(r"^(?:runner: |rank \d+ @ ).*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +109,12 @@ class Way:
         return Command(argv, cwd=self.folder, env=self.variables)
 
     def run(self, *words: str | Path, ranks: int = 3, timeout: float = TIMEOUT) -> Result:
-        """Run a job to its end; fail if a process, a ticket or a scratch folder of it is left."""
+        """Run a job to its end; fail if anything of it is left, or if we say much."""
         with self.start(*words, ranks=ranks) as command:
             result = Result(command.wait(timeout=timeout, gone_within=2.0), time.time())
         self.check_nothing_is_left()
+        said = OURS.findall(result.err)
+        assert len(said) <= LINES, said
         return result
 
     def check_nothing_is_left(self) -> None:
