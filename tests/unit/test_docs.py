@@ -117,6 +117,7 @@ FOREIGN = {
     "--oversubscribe",
     "--repeat",
     "--sizes",
+    "--tasks",
 }
 
 
