@@ -42,7 +42,8 @@ _LAUNCHER_PREFIXES = (
     "RUNNER_SRUN",
 )
 _COMMAND_LENGTH = 60
-_UNTIL_TAKEN = 0.005  # seconds
+_UNTIL_TAKEN = 0.005  # seconds between two tries
+_TAKEN_SECONDS = 60.0  # it imports Dask first, which takes long from a cold and distant disk
 # Parallel tasks share the cores already: numerical libraries that start a thread per core in each of them
 # slow everything down. And memory that a task freed goes back to the system, as Dask's own nanny sets it.
 _PRESET = {
@@ -144,7 +145,8 @@ class Crew:
 
     async def _send(self, order: bytes, *descriptors: int) -> None:
         """Give an order to the warm parent, which takes some time over each of many."""
-        while True:
+        deadline = Deadline(_TAKEN_SECONDS)
+        while not deadline.over:
             try:
                 socket.send_fds(self._socket, [order], descriptors)
             except BlockingIOError:
@@ -153,6 +155,7 @@ class Crew:
                 return
             else:
                 return
+        self._parent_is_gone()  # it hangs
 
     async def stop(self, seconds: float) -> list[str]:
         """End all processes of the rank: in good order within `seconds`, then by force.

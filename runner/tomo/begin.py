@@ -86,9 +86,9 @@ def parts(chunk: Chunk, rows: set[int]) -> list[Chunk]:
     >>> [(part.first_row, part.end_row) for part in parts(Chunk(first_row=8, end_row=16), {3, 9, 10, 15, 16})]
     [(9, 11), (15, 16)]
     """
-    wanted = [row for row in range(chunk.first_row, chunk.end_row) if row in rows]
-    begins = [row for row in wanted if row - 1 not in wanted]
-    ends = [row + 1 for row in wanted if row + 1 not in wanted]
+    wanted = rows.intersection(range(chunk.first_row, chunk.end_row))
+    begins = sorted(row for row in wanted if row - 1 not in wanted)
+    ends = sorted(row + 1 for row in wanted if row + 1 not in wanted)
     return [Chunk(first_row=begin, end_row=end) for begin, end in zip(begins, ends, strict=True)]
 
 

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 from runner.errors import WriteError
-from runner.tomo.volume.place import partial_path, unfinished
+from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.provenance import PROGRAM, Provenance, now
 from runner.tomo.volume.slab import WRITTEN, Target, check_own
 
@@ -91,7 +91,9 @@ def create_volume(volume: Path, content: Content, *, overwrite: bool = False) ->
             path.unlink(missing_ok=True)
         path.touch(exist_ok=False)
     except FileExistsError as error:
-        raise unfinished(path) from error
+        raise WriteError(
+            f"{path} was begun by another run just now", "let one run at a time make a volume"
+        ) from error
     except OSError as error:
         raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
     try:
@@ -130,6 +132,27 @@ def discard_volume(target: Target) -> None:
         target.path.unlink(missing_ok=True)
 
 
+def locate(file: h5py.File, path: Path) -> Target:
+    """Find where the pixels of a volume, and what is noted of them, lie in its file.
+
+    Raises
+    ------
+    KeyError
+        If it is no volume of ours.
+    """
+    pixels, process, run = file[DATASET], file[PROCESS], file[RUN]
+    return Target(
+        path=path,
+        offset=pixels.id.get_offset(),
+        first_row=int(process["first_row"][()]),
+        shape=pixels.shape,
+        status_offset=process["status"].id.get_offset(),
+        checksum_offset=process["crc32"].id.get_offset(),
+        run=run[()].decode(),
+        run_offset=run.id.get_offset(),
+    )
+
+
 def _write(file: h5py.File, path: Path, content: Content) -> Target:
     file.attrs["NX_class"] = "NXroot"
     file.attrs["default"] = "entry"
@@ -147,23 +170,13 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
     status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
     checksum = process.create_dataset("crc32", dcpl=_allocated_early(), shape=content.shape[:1], dtype="<u4")
     checksum.attrs["description"] = "CRC-32 of the bytes of each slice that is written"
-    pixels = _write_data(entry, content)
-    run = str(uuid.uuid4())
-    identifier = entry.create_dataset("entry_identifier_uuid", data=np.bytes_(run))
+    _write_data(entry, content)
+    entry.create_dataset("entry_identifier_uuid", data=np.bytes_(str(uuid.uuid4())))
     file.flush()
-    return Target(
-        path=path,
-        offset=pixels.id.get_offset(),
-        first_row=content.first_row,
-        shape=content.shape,
-        status_offset=status.id.get_offset(),
-        checksum_offset=checksum.id.get_offset(),
-        run=run,
-        run_offset=identifier.id.get_offset(),
-    )
+    return locate(file, path)
 
 
-def _write_data(entry: h5py.Group, content: Content) -> h5py.Dataset:
+def _write_data(entry: h5py.Group, content: Content) -> None:
     data = _group(entry, "data", "NXdata")
     data.attrs["signal"] = "data"
     data.attrs["axes"] = ["z", "y", "x"]
@@ -180,7 +193,6 @@ def _write_data(entry: h5py.Group, content: Content) -> h5py.Dataset:
     for name, positions in axes.items():
         data[name] = positions * (content.pixel_size or 1)
         data[name].attrs["units"] = "m" if content.pixel_size else "pixel"
-    return pixels
 
 
 def _write_process(entry: h5py.Group, provenance: Provenance) -> h5py.Group:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
 import numpy as np
 
 from runner.errors import WriteError
-from runner.tomo.volume.hdf5 import DATASET, PROCESS, RUN, Content
+from runner.tomo.volume.hdf5 import PROCESS, RUN, Content, locate
 from runner.tomo.volume.place import partial_path, unfinished
 from runner.tomo.volume.slab import Target
 
@@ -93,22 +93,11 @@ def take_over(found: Unfinished) -> Target:
     try:
         with h5py.File(found.target.path, "r+", locking="best-effort") as file:
             file[RUN][()] = np.bytes_(run)
-            offset = file[RUN].id.get_offset()
     except (OSError, KeyError) as error:
         raise WriteError(
             f"{found.target.path} cannot be written ({error})", "see to the file system"
         ) from error
-    before = found.target
-    return Target(
-        path=before.path,
-        offset=before.offset,
-        first_row=before.first_row,
-        shape=before.shape,
-        status_offset=before.status_offset,
-        checksum_offset=before.checksum_offset,
-        run=run,
-        run_offset=offset,
-    )
+    return replace(found.target, run=run)
 
 
 def describe(content: Content) -> dict[str, Value]:
@@ -131,8 +120,7 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
     process = file[PROCESS]
     parameters = {name: value for name, value in process["parameters"].items() if name != "raw_file"}
     raw = process["parameters/raw_file"]
-    pixels, status, checksum = file[DATASET], process["status"], process["crc32"]
-    first_row = int(process["first_row"][()])
+    target = locate(file, path)
     made_from: dict[str, Value] = {
         **{name: _value(one) for name, one in parameters.items() if not name.startswith("center_")},
         **{name: _value(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
@@ -140,19 +128,9 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
         "scan": _value(raw),
         "size of the scan": int(raw.attrs["size"]),
         "last change of the scan": str(raw.attrs["last_change"]),
-        "shape": str(tuple(int(length) for length in pixels.shape)),
-        "first row": first_row,
+        "shape": str(tuple(target.shape)),
+        "first row": target.first_row,
     }
-    target = Target(
-        path=path,
-        offset=pixels.id.get_offset(),
-        first_row=first_row,
-        shape=pixels.shape,
-        status_offset=status.id.get_offset(),
-        checksum_offset=checksum.id.get_offset(),
-        run=str(_value(file[RUN])),
-        run_offset=file[RUN].id.get_offset(),
-    )
     return Unfinished(
         target=target,
         made_from=made_from,

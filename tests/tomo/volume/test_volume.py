@@ -159,7 +159,7 @@ def test_a_volume_that_is_gone_is_a_write_error(volume, content):
 def test_a_volume_that_another_run_has_begun_is_left_alone(volume, content):
     first = create_volume(volume, content)
     before = first.path.read_bytes()
-    with pytest.raises(WriteError, match="cannot be continued"):
+    with pytest.raises(WriteError, match="was begun by another run just now"):
         create_volume(volume, content)
     assert first.path.read_bytes() == before
 
