@@ -25,6 +25,7 @@ from runner.launcher.roles import Duty, WorkerPlan
 from runner.launcher.security import Credentials
 from runner.launcher.speak import say
 from runner.launcher.specs import Specs
+from runner.listing import few
 from runner.node.scratch import make_scratch, scratch_root, sweep_scratch
 
 _LAST_NEWS_SECONDS = 0.1
@@ -155,7 +156,7 @@ class Member:
         self._stopping = True
         left = await self._crew.stop(self._options.stop_timeout)
         if left and self._client is not None:
-            say("runner", f"the job left processes behind, which end with it: {_first(left)}")
+            say("runner", f"the job left processes behind, which end with it: {few(left)}")
         if self._keepers:  # a death that we hear of now may be why the job ended
             await asyncio.wait(self._keepers, timeout=_LAST_NEWS_SECONDS)
         shutil.rmtree(self._scratch, ignore_errors=True)
@@ -221,13 +222,3 @@ class Member:
     def _signalled(self, number: int) -> None:
         # Rank 0 decides for all; the batch system sends the signal to every rank at about the same time.
         self._channel.send({"event": "signal", "number": number})
-
-
-def _first(things: list[str]) -> str:
-    """List the first few.
-
-    >>> _first(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
-    """
-    more = f" and {len(things) - 3} more" if len(things) > 3 else ""
-    return ", ".join(things[:3]) + more

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from runner.launcher.speak import say
+from runner.listing import few
 
 _PATIENCE_SECONDS = 3.0
 _NAMED = 5  # more than these are counted
@@ -37,9 +38,7 @@ def describe(names: list[str]) -> str:
     >>> describe(["reader"])
     "the job's program is over, its thread 'reader' is not: waiting for it, as Python does"
     """
-    listed = ", ".join(repr(name) for name in names[:_NAMED])
+    listed = few([repr(name) for name in names], _NAMED)
     if len(names) == 1:
         return f"the job's program is over, its thread {listed} is not: waiting for it, as Python does"
-    if len(names) > _NAMED:
-        listed += f" and {len(names) - _NAMED} more"
     return f"the job's program is over, its threads {listed} are not: waiting for them, as Python does"

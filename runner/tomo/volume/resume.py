@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from runner.errors import WriteError
+from runner.listing import few
 from runner.tomo.volume.hdf5 import PROCESS, RUN, Content, locate
 from runner.tomo.volume.place import partial_path, unfinished
 from runner.tomo.volume.slab import Target
@@ -74,9 +75,8 @@ def check_same(found: Unfinished, content: Content) -> None:
         if now.get(name) != found.made_from.get(name)
     ]
     if differing:
-        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
         raise WriteError(
-            f"{found.target.path} was begun with {', '.join(differing[:3])}{more}",
+            f"{found.target.path} was begun with {few(differing)}",
             "go on with the same, say --overwrite to start anew, or choose another name",
         )
 
