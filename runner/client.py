@@ -37,16 +37,34 @@ def connect(path: str | os.PathLike[str], *, timeout: float = 10.0, **options: A
         If the scheduler does not answer: the job was killed and left its file behind, or its network
         cannot be reached from here.
     """
+    invitation = read_invitation(Path(path))
+    return reach(invitation.address, timeout=timeout, security=_security(invitation.credentials), **options)
+
+
+def reach(address: str, *, timeout: float, **options: Any) -> Client:
+    """Return a client of the scheduler at an address.
+
+    Parameters
+    ----------
+    address : str
+        Like ``tcp://HOST:PORT``.
+    timeout : float
+        Seconds for the scheduler to answer.
+    **options
+        Further ones of :class:`distributed.Client`.
+
+    Raises
+    ------
+    LostError
+        If it does not answer.
+    """
     from distributed import Client
 
-    invitation = read_invitation(Path(path))
     try:
-        return Client(
-            invitation.address, security=_security(invitation.credentials), timeout=timeout, **options
-        )
+        return Client(address, timeout=timeout, **options)
     except OSError as error:
         raise LostError(
-            f"the scheduler at {invitation.address} does not answer",
+            f"the scheduler at {address} does not answer",
             f"does the job still run, and does its network reach {os.uname().nodename}?",
         ) from error
 

@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from runner.client import connect
-from runner.errors import LostError, StartError, UsageError
+from runner.client import connect, reach
+from runner.errors import StartError, UsageError
 from runner.launcher.roles import local_workers
 from runner.units import parse_duration
 
@@ -119,22 +119,19 @@ def _client(where: str, seconds: float, stack: ExitStack, options: dict[str, Any
     from distributed import Client, LocalCluster
 
     if where == "allocation":
-        if not _allocation():
+        if not (address := _allocation()):
             raise UsageError(
                 "this program is in no job of the runner",
                 "start it by: srun python -m runner PROGRAM; or choose another cluster: " + _WORDS,
             )
-        return Client(timeout=seconds, **options)
+        return reach(address, timeout=seconds, **options)
     if where == "local":
         chosen = {"n_workers": local_workers(len(os.sched_getaffinity(0))), "dashboard_address": ":0"}
         return Client(stack.enter_context(LocalCluster(**(chosen | options))), timeout=seconds)
     if where.startswith("jobqueue:"):
         return Client(stack.enter_context(_queue(where.partition(":")[2], options)), timeout=seconds)
     if "://" in where:
-        try:
-            return Client(where, timeout=min(seconds, _ANSWER), **options)
-        except OSError as error:
-            raise LostError(f"the scheduler at {where} does not answer", "does it still run?") from error
+        return reach(where, timeout=min(seconds, _ANSWER), **options)
     if not Path(where).exists():
         raise UsageError(f"there is no cluster {where!r}", f"give {_WORDS}")
     return connect(where, timeout=min(seconds, _ANSWER), **options)
