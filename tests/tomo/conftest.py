@@ -2,10 +2,12 @@
 
 from contextlib import contextmanager
 
+import h5py
 import pytest
 from distributed import Client, LocalCluster
 
 from runner.tomo.simulate import Settings, write_scan
+from runner.tomo.volume.hdf5 import DATASET
 
 
 @contextmanager
@@ -30,3 +32,14 @@ def small_scan(tmp_path_factory):
     path = tmp_path_factory.mktemp("scan") / "small.nx"
     write_scan(path, Settings(rows=100, columns=48, angles=40, center=24.5, noise=False))
     return path
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_client(2) as client:
+        yield client
+
+
+def pixels(path):
+    with h5py.File(path) as file:
+        return file[DATASET][:]

@@ -8,13 +8,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from scipy.ndimage import binary_erosion, gaussian_filter
 
 from runner.errors import LostError, PartialError, RunnerError, ScanError, UsageError, WriteError
 from runner.tomo import pipeline
 from runner.tomo.chunk import Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure
-from runner.tomo.phantom import voxelise
 from runner.tomo.pipeline import find_axis, plan_for, reconstruct, row_ranges, unit_scale
 from runner.tomo.plan import Chunk, Resources, cut
 from runner.tomo.scan import open_scan
@@ -26,20 +24,9 @@ from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.provenance import collect
 from runner.tomo.volume.slab import Target
 
-from .conftest import local_client
+from .conftest import local_client, pixels
 
 SETTINGS = Settings(center=24.5)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local_client(2) as client:
-        yield client
-
-
-def pixels(path):
-    with h5py.File(path) as file:
-        return file[DATASET][:]
 
 
 def names(folder):
@@ -355,61 +342,6 @@ def test_the_plan_follows_from_headers_alone(small_scan):
     plan = plan_for(open_scan(small_scan), SETTINGS, Resources(workers=3, memory=1 << 30, threads=1))
     assert [chunk.rows for chunk in plan.chunks] == [16] * 6 + [4]
     assert plan.bytes_written == 100 * 48 * 48 * 4
-
-
-def test_every_part_of_the_phantom_has_its_attenuation(tmp_path, client):
-    scan = tmp_path / "scan.nx"
-    truth = write_scan(scan, Simulation(rows=32, columns=192, angles=320, noise=False))
-    outcome = reconstruct(scan, tmp_path / "volume.h5", Settings(), client)
-    assert outcome.axis.position == pytest.approx(truth.detector.center, abs=0.05)
-    volume = pixels(outcome.volume)
-    sizes = {"slices": 32, "size": 192, "pixel": truth.detector.pixel}
-    right = voxelise(truth.ellipsoids, **sizes)
-    for ellipsoid in truth.ellipsoids:
-        whole = voxelise([ellipsoid], **sizes) == np.float32(ellipsoid.attenuation)
-        flat = np.abs(right - np.median(right[whole])) < 1e-5
-        core = binary_erosion(whole & flat, iterations=2)
-        assert core.sum() > 100
-        assert volume[core].mean() == pytest.approx(right[core].mean(), rel=5e-3)
-
-
-@pytest.mark.parametrize("name", ["tooth_nxtomo.nx", "tooth_dxchange.h5"])
-def test_the_tooth_is_nabus(shared_data, tmp_path, client, name):
-    scan = shared_data / "scans" / name
-    found = reconstruct(scan, tmp_path / "found.h5", Settings(), client)
-    assert found.axis.position == pytest.approx(296, abs=0.5)
-    with np.load(shared_data / "oracle/nabu_tooth.npz") as oracle:
-        nabu = np.stack([oracle["slice0"], oracle["slice1"]])
-    check_against_nabu(scan, nabu, 296, None, 260, tmp_path, client)
-
-
-def test_row_67_of_savu24737_is_nabus(shared_data, tmp_path, client):
-    scan = shared_data / "scans/savu24737_nxtomo.nx"
-    found = reconstruct(scan, tmp_path / "found.h5", Settings(), client)
-    assert 85.5 <= found.axis.position <= 86.25
-    assert found.shape == (135, 160, 160)
-    with np.load(shared_data / "oracle/nabu_savu24737_row67.npz") as oracle:
-        nabu = oracle["slice67"][np.newaxis]
-    check_against_nabu(scan, nabu, 86, "67:68", 70, tmp_path, client)
-
-
-def check_against_nabu(scan, nabu, center, rows, radius, folder, client):
-    volumes = {}
-    for method in ("fbp", "fourier"):
-        settings = Settings(center=center, method=method, rows=rows, units="1/pixel")
-        outcome = reconstruct(scan, folder / f"{method}.h5", settings, client)
-        volumes[method] = pixels(outcome.volume)
-    y, x = np.mgrid[: nabu.shape[1], : nabu.shape[2]] - (nabu.shape[1] - 1) / 2
-    inside = np.hypot(x, y) < radius
-    for index, reference in enumerate(nabu):
-        assert nrmse(volumes["fbp"][index], reference, inside) < 2e-4
-        smooth = gaussian_filter(volumes["fourier"][index], 2)
-        assert nrmse(smooth, gaussian_filter(reference, 2), inside) < 1e-2
-        assert smooth[inside].mean() == pytest.approx(gaussian_filter(reference, 2)[inside].mean(), rel=2e-4)
-
-
-def nrmse(image, reference, where):
-    return np.linalg.norm((image - reference)[where]) / np.linalg.norm(reference[where])
 
 
 def test_an_axis_that_no_worker_finds_is_not_waited_for_for_ever(small_scan, monkeypatch):
