@@ -16,7 +16,17 @@ import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
-from runner.tomo.settings import AUTO, METHODS, PADDINGS, QUALITIES, UNITS, WINDOWS, Settings, load_settings
+from runner.tomo.settings import (
+    AUTO,
+    METHODS,
+    PADDINGS,
+    QUALITIES,
+    RINGS,
+    UNITS,
+    WINDOWS,
+    Settings,
+    load_settings,
+)
 from runner.units import format_duration
 
 if TYPE_CHECKING:
@@ -52,6 +62,11 @@ def column_or_auto(text: str) -> float | str:
 @click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
 @click.option(
     "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
+)
+@click.option(
+    "--rings",
+    metavar="METHOD",
+    help=f"Removal of rings: {', '.join(RINGS)}; with parameters as sorting:size=31.  [none]",
 )
 @click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")

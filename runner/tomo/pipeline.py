@@ -16,7 +16,9 @@ from distributed import Client, wait
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
+from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
+from runner.tomo.correct.corrections import Corrections
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
@@ -98,8 +100,13 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
         If the memory does not suffice.
     """
     rows = rows_within(settings.rows, scan.rows)
-    work = work_of(scan, *rows, method=settings.method, quality=settings.quality)
+    work = work_of(scan, *rows, corrections_of(settings), method=settings.method, quality=settings.quality)
     return make_plan(work, resources)
+
+
+def corrections_of(settings: Settings) -> Corrections:
+    """Take from the settings what is done before slices are made."""
+    return Corrections(rings=settings.rings)
 
 
 def reconstruct(
@@ -165,7 +172,13 @@ def reconstruct(
         else:
             begun = go_on(found, content, plan, client, seconds_left=seconds_left)
             on_note(_going_on(begun, plan))
-        job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=begun.target, scale=scale)
+        job = Job(
+            scan=scan,
+            corrections=corrections_of(settings),
+            setup=_setup(scan, plan, axis, settings),
+            target=begun.target,
+            scale=scale,
+        )
         try:
             with notes_from_workers(client, on_note):
                 results, failures, left = run_chunks(
@@ -292,7 +305,9 @@ def _content(
 
 def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
-    used: dict[str, str | float | bool] = {name: getattr(settings, name) for name in NAMES}
+    used: dict[str, str | float | bool] = {
+        name: str(value) if isinstance(value := getattr(settings, name), Choice) else value for name in NAMES
+    }
     used |= {
         "entry": scan.entry,
         "center": axis.position,

@@ -16,12 +16,16 @@ from types import MappingProxyType
 from typing import Any
 
 from runner.errors import MissingFileError, UsageError
+from runner.tomo.choice import Choice, parse_choice
+from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
+from runner.tomo.correct.rings.methods import NO_RINGS
 
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 UNITS = ("1/cm", "1/pixel")
+RINGS = tuple(RING_METHODS)
 AUTO = "auto"
 
 
@@ -43,6 +47,8 @@ class Settings:
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    rings : Choice
+        How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
     mask : bool
         Set the slices to zero outside of the largest circle that fits.
     origins : mapping of str to str
@@ -58,6 +64,7 @@ class Settings:
     padding: str = "edge"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    rings: Choice = NO_RINGS
     mask: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -196,6 +203,10 @@ def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
     raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
 
 
+def _rings(name: str, value: Any) -> Choice:
+    return parse_choice(name, value, RING_METHODS)
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{name} {value!r} is neither true nor false")
@@ -213,6 +224,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "padding": _one_of(*PADDINGS),
         "rows": _rows,
         "units": _one_of(*UNITS),
+        "rings": _rings,
         "mask": _flag,
     }
 )

@@ -30,6 +30,7 @@ def work(first=0, end=135, columns=160, angles=91, itemsize=2, method="fourier",
         frames=angles + 20,
         itemsize=itemsize,
         size=columns,
+        detector_rows=end,
         method=method,
         quality=quality,
     )
@@ -66,13 +67,17 @@ def test_chunks_cover_the_rows_once_on_the_grid_and_fit(work, resources):
     assert max(chunk.rows for chunk in plan.chunks) > 0
     assert plan.memory <= resources.memory
     for chunk in plan.chunks:
-        assert memory_of_rows(work, chunk.rows) + plan.buffers <= plan.memory <= 0.75 * resources.memory
+        assert (
+            memory_of_rows(work, chunk.rows, resources.threads) + plan.buffers
+            <= plan.memory
+            <= 0.75 * resources.memory
+        )
 
 
 def unit_of(plan):
     """Chunks are cut at multiples of fewer rows only where the memory does not suffice for more."""
     room = int(0.75 * plan.resources.memory) - plan.buffers
-    fitting = [unit for unit in (16, 8, 4) if memory_of_rows(plan.work, unit) <= room]
+    fitting = [unit for unit in (16, 8, 4) if memory_of_rows(plan.work, unit, plan.resources.threads) <= room]
     return max(fitting)
 
 
