@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from distributed import Client, wait
@@ -19,6 +19,7 @@ from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.correct.corrections import Corrections
+from runner.tomo.correct.phase import Paganin
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
@@ -36,6 +37,7 @@ from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
 from runner.tomo.volume.slab import Target, clear_slab
 
+_PHYSICS = ("energy", "distance", "pixel_size")
 _AXIS_SECONDS = 900  # a few rows of all projections, read and registered
 
 
@@ -100,13 +102,44 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
         If the memory does not suffice.
     """
     rows = rows_within(settings.rows, scan.rows)
-    work = work_of(scan, *rows, corrections_of(settings), method=settings.method, quality=settings.quality)
+    work = work_of(
+        scan, *rows, corrections_of(scan, settings), method=settings.method, quality=settings.quality
+    )
     return make_plan(work, resources)
 
 
-def corrections_of(settings: Settings) -> Corrections:
-    """Take from the settings what is done before slices are made."""
-    return Corrections(rings=settings.rings)
+def corrections_of(scan: Scan, settings: Settings) -> Corrections:
+    """Take from the settings, and the scan, what is done before slices are made.
+
+    Raises
+    ------
+    ScanError
+        If phase retrieval needs what neither of them tells.
+    """
+    return Corrections(
+        zingers=settings.zingers,
+        rings=settings.rings,
+        phase=None if settings.delta_beta is None else _paganin(as_told(scan, settings), settings.delta_beta),
+        unsharp=settings.unsharp,
+    )
+
+
+def _paganin(scan: Scan, delta_beta: float) -> Paganin:
+    physics = {name: getattr(scan, name) for name in _PHYSICS}
+    unknown = [name for name, value in physics.items() if value is None]
+    if unknown:
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in unknown)
+        raise ScanError(
+            f"phase retrieval needs {', '.join(unknown).replace('_', ' ')}, which the scan does not tell",
+            f"give {options}",
+        )
+    return Paganin(delta_beta=delta_beta, **physics)
+
+
+def as_told(scan: Scan, settings: Settings) -> Scan:
+    """Let what the settings say of the physics go before what the scan says."""
+    given = {name: value for name in _PHYSICS if (value := getattr(settings, name)) is not None}
+    return replace(scan, **given)
 
 
 def reconstruct(
@@ -158,15 +191,15 @@ def reconstruct(
     started = time.monotonic()
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
     check_place(place, overwrite=overwrite)
-    scan = open_scan(scan_path, entry=settings.entry)
-    check_apart(place, _files(scan))
+    scan = as_told(open_scan(scan_path, entry=settings.entry), settings)
+    check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
         parameters = _parameters(scan, plan, axis, units, settings)
-        content = _content(scan, plan, units, parameters, command_line)
+        content = content_of(scan, plan, units, parameters, command_line)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
@@ -174,8 +207,8 @@ def reconstruct(
             on_note(_going_on(begun, plan))
         job = Job(
             scan=scan,
-            corrections=corrections_of(settings),
-            setup=_setup(scan, plan, axis, settings),
+            corrections=corrections_of(scan, settings),
+            setup=setup_of(scan, plan, axis.position, settings),
             target=begun.target,
             scale=scale,
         )
@@ -268,17 +301,18 @@ def _going_on(begun: Begun, plan: Plan) -> str:
     return f"going on with {begun.target.path}: {plan.work.rows - made} of {plan.work.rows} slices are there"
 
 
-def _files(scan: Scan) -> set[Path]:
+def files_of(scan: Scan) -> set[Path]:
     """All files that the pixels of a scan lie in, and the one that was named."""
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
     return {scan.path, *(some.file for some in frames)}
 
 
-def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
+def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
+    """Say what the workers' reconstructor is made of."""
     return Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
-        center=axis.position,
+        center=center,
         method=settings.method,
         quality=settings.quality,
         window=settings.window,
@@ -289,9 +323,10 @@ def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
     )
 
 
-def _content(
+def content_of(
     scan: Scan, plan: Plan, units: str, parameters: Sequence[Parameter], typed: Sequence[str]
 ) -> Content:
+    """Say what a volume's file holds beside the pixels."""
     work = plan.work
     return Content(
         title=scan.title or scan.path.name,
@@ -305,8 +340,11 @@ def _content(
 
 def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
+    chosen = {name: getattr(settings, name) for name in NAMES}
     used: dict[str, str | float | bool] = {
-        name: str(value) if isinstance(value := getattr(settings, name), Choice) else value for name in NAMES
+        name: str(value) if isinstance(value, Choice) else value
+        for name, value in chosen.items()
+        if value is not None
     }
     used |= {
         "entry": scan.entry,
@@ -318,8 +356,9 @@ def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settin
     for name in ("spread", "agreement", "score") if axis.evidence else ():
         used[f"center_{name}"] = getattr(axis.evidence, name)
         origins[f"center_{name}"] = axis.origin
-    of_scan = {name: getattr(scan, name) for name in ("pixel_size", "energy", "distance")}
-    used |= {name: value for name, value in of_scan.items() if value is not None}
+    of_scan = {name: value for name in _PHYSICS if (value := getattr(scan, name)) is not None}
+    used |= of_scan
+    origins |= {name: "scan" for name in of_scan if getattr(settings, name) is None}
     return [
         Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
     ]

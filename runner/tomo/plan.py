@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from runner.errors import ScanError
@@ -199,10 +200,7 @@ def make_plan(work: Work, resources: Resources) -> Plan:
 
 def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int) -> Plan:
     """Make chunks of `unit` rows, or of as many times that as fit and still leave some for every worker."""
-    fair = work.rows // (_CHUNKS_PER_WORKER * resources.workers)
-    if work.margin:  # the rows beside a chunk are read and corrected again for each of its neighbours
-        fair = max(fair, min(_MARGINS * work.margin, work.rows // resources.workers))
-    height = unit
+    fair, height = fair_rows(work, resources.workers), unit
     while (
         height + unit <= fair and memory_of_rows(work, height + unit, resources.threads) <= usable - buffers
     ):
@@ -254,6 +252,24 @@ def memory_of_rows(work: Work, height: int, threads: int) -> int:
 def least_memory(work: Work, threads: int) -> int:
     """Predict the least peak memory with which a worker can do its part, bytes."""
     return memory_of_rows(work, _LITTLE[-1], threads) + buffers_of(_problem(work, threads), 0)
+
+
+def fair_rows(work: Work, workers: int) -> int:
+    """Say how tall chunks may be, and every worker still gets some.
+
+    With a margin, one for each worker may have to do: the rows of margins are read and corrected again.
+    """
+    fair = work.rows // (_CHUNKS_PER_WORKER * workers)
+    return max(fair, min(_MARGINS * work.margin, work.rows // workers))
+
+
+def memory_wanted(work: Work, threads: int, height: int) -> int:
+    """Say with how much memory a worker does chunks of `height` rows without any saving, bytes."""
+    tall = max(-(-height // ALIGNMENT), 1) * ALIGNMENT
+    return (
+        int((memory_of_rows(work, tall, threads) + buffers_of(_problem(work, threads), math.inf)) / _USABLE)
+        + 1
+    )
 
 
 def _buffers(work: Work, threads: int, limit: int) -> int | None:

@@ -16,9 +16,11 @@ from types import MappingProxyType
 from typing import Any
 
 from runner.errors import MissingFileError, UsageError
-from runner.tomo.choice import Choice, parse_choice
+from runner.tomo.choice import Choice, Parameter, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.rings.methods import NO_RINGS
+from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
+from runner.tomo.correct.unsharp_methods import NO_UNSHARP
 
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
@@ -26,6 +28,7 @@ WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth",
 PADDINGS = ("edge", "zero")
 UNITS = ("1/cm", "1/pixel")
 RINGS = tuple(RING_METHODS)
+UNSHARP = tuple(UNSHARP_METHODS)
 AUTO = "auto"
 
 
@@ -49,6 +52,15 @@ class Settings:
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
     rings : Choice
         How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
+    zingers : float or None
+        By how much brighter than those around it a pixel is replaced, as a share; None for not.
+    delta_beta : float or None
+        Phase retrieval (Paganin), with the ratio of refraction to absorption; None for not.
+    unsharp : Choice
+        Sharpening, given as ``rings`` is.
+    energy, distance, pixel_size : float or None
+        Of the photons in keV, from the sample to the detector and at the sample in metres; None for what the
+        scan tells.
     mask : bool
         Set the slices to zero outside of the largest circle that fits.
     origins : mapping of str to str
@@ -65,6 +77,12 @@ class Settings:
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
     rings: Choice = NO_RINGS
+    zingers: float | None = None
+    delta_beta: float | None = None
+    unsharp: Choice = NO_UNSHARP
+    energy: float | None = None
+    distance: float | None = None
+    pixel_size: float | None = None
     mask: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -203,8 +221,16 @@ def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
     raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
 
 
-def _rings(name: str, value: Any) -> Choice:
-    return parse_choice(name, value, RING_METHODS)
+def _method(methods: Mapping[str, Mapping[str, Parameter]]) -> Callable[[str, Any], Choice]:
+    return lambda name, value: parse_choice(name, value, methods)
+
+
+def _positive(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise UsageError(f"{name} {value!r} is not allowed", "give a number above 0")
+    return float(value)
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -224,7 +250,13 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "padding": _one_of(*PADDINGS),
         "rows": _rows,
         "units": _one_of(*UNITS),
-        "rings": _rings,
+        "rings": _method(RING_METHODS),
+        "zingers": _positive,
+        "delta_beta": _positive,
+        "unsharp": _method(UNSHARP_METHODS),
+        "energy": _positive,
+        "distance": _positive,
+        "pixel_size": _positive,
         "mask": _flag,
     }
 )

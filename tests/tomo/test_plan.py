@@ -14,6 +14,7 @@ from runner.tomo.plan import (
     least_memory,
     make_plan,
     memory_of_rows,
+    rows_read,
 )
 
 GIB = 1 << 30
@@ -153,3 +154,22 @@ def test_a_very_large_scan_fits_a_large_node():
     plan = make_plan(large, Resources(workers=1, memory=128 * 10**9, threads=32))
     assert plan.memory <= 0.75 * 128e9
     assert plan.chunks[0].rows in {4, 8, 16}
+
+
+@given(works, resources, st.integers(0, 20).map(lambda blocks: 16 * blocks))
+def test_margins_are_counted(work, resources, margin):
+    with_margin = replace(work, margin=margin, thread_bytes=16)
+    for height in {1, min(16, work.rows), work.rows}:
+        read = rows_read(with_margin, height)
+        assert height <= read <= max(height + 2 * margin + 15, height)
+        assert read <= max(work.detector_rows, height)
+        assert memory_of_rows(with_margin, height, 1) >= memory_of_rows(work, height, 1)
+
+
+def test_chunks_with_margins_are_taller_so_that_less_is_read_twice():
+    resources = Resources(workers=4, memory=64 * GIB, threads=2)
+    plain = make_plan(work(end=2048), resources)
+    margined = make_plan(replace(work(end=2048), margin=128), resources)
+    assert margined.chunks[0].rows > plain.chunks[0].rows
+    assert len(margined.chunks) >= 4
+    assert plain.bytes_read < margined.bytes_read < 2 * plain.bytes_read

@@ -56,6 +56,10 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         ("origins = 3", "unknown setting"),
         ("rings = 'sortin'", "did you mean sorting?"),
         ("rings = {method = 'sorting', sise = 3}", "did you mean size?"),
+        ("zingers = 0", "give a number above 0"),
+        ("delta_beta = true", "give a number above 0"),
+        ("energy = '20 keV'", "give a number above 0"),
+        ("unsharp = 'gaussian:sigma=0'", "a number from 0.1 to 100"),
         ("rings = 3", "NAME:PARAMETER=NUMBER"),
     ],
 )

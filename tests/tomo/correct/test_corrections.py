@@ -6,7 +6,9 @@ import pytest
 from runner.tomo.choice import parse_choice
 from runner.tomo.correct.corrections import Corrections, prepared_sinograms
 from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.correct.phase import Paganin
 from runner.tomo.correct.rings.methods import METHODS
+from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
 from runner.tomo.scan import open_scan
 from runner.tomo.simulate import Settings, write_scan
 
@@ -29,7 +31,15 @@ def test_without_any_it_is_the_flat_field_alone(scan):
     assert found.tobytes() == corrected_sinograms(scan, rows).tobytes()
 
 
-CASES = [Corrections(rings=rings(name)) for name in METHODS]
+PHASE = Paganin(delta_beta=50.0, energy=20.0, distance=0.05, pixel_size=5e-6)
+UNSHARP = parse_choice("unsharp", "gaussian:sigma=0.8", UNSHARP_METHODS)
+CASES = [
+    *(Corrections(rings=rings(name)) for name in METHODS),
+    Corrections(zingers=0.2),
+    Corrections(phase=PHASE),
+    Corrections(unsharp=UNSHARP),
+    Corrections(zingers=0.2, rings=rings("sorting"), phase=PHASE, unsharp=UNSHARP),
+]
 
 
 @pytest.mark.parametrize("corrections", CASES, ids=str)
