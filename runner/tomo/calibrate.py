@@ -16,7 +16,8 @@ from runner.errors import LostError
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
 from runner.tomo.dispatch import workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
-from runner.tomo.pipeline import content_of, corrections_of, find_axis, setup_of, unit_scale
+from runner.tomo.physics import corrections_of
+from runner.tomo.pipeline import content_of, find_axis, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings

@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from distributed import Client, wait
@@ -18,10 +18,9 @@ from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
-from runner.tomo.correct.corrections import Corrections
-from runner.tomo.correct.phase import Paganin
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
+from runner.tomo.physics import PHYSICS, as_told, corrections_of
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
@@ -37,7 +36,6 @@ from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
 from runner.tomo.volume.slab import Target, clear_slab
 
-_PHYSICS = ("energy", "distance", "pixel_size")
 _AXIS_SECONDS = 900  # a few rows of all projections, read and registered
 
 
@@ -106,40 +104,6 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
         scan, *rows, corrections_of(scan, settings), method=settings.method, quality=settings.quality
     )
     return make_plan(work, resources)
-
-
-def corrections_of(scan: Scan, settings: Settings) -> Corrections:
-    """Take from the settings, and the scan, what is done before slices are made.
-
-    Raises
-    ------
-    ScanError
-        If phase retrieval needs what neither of them tells.
-    """
-    return Corrections(
-        zingers=settings.zingers,
-        rings=settings.rings,
-        phase=None if settings.delta_beta is None else _paganin(as_told(scan, settings), settings.delta_beta),
-        unsharp=settings.unsharp,
-    )
-
-
-def _paganin(scan: Scan, delta_beta: float) -> Paganin:
-    physics = {name: getattr(scan, name) for name in _PHYSICS}
-    unknown = [name for name, value in physics.items() if value is None]
-    if unknown:
-        options = " and ".join(f"--{name.replace('_', '-')}" for name in unknown)
-        raise ScanError(
-            f"phase retrieval needs {', '.join(unknown).replace('_', ' ')}, which the scan does not tell",
-            f"give {options}",
-        )
-    return Paganin(delta_beta=delta_beta, **physics)
-
-
-def as_told(scan: Scan, settings: Settings) -> Scan:
-    """Let what the settings say of the physics go before what the scan says."""
-    given = {name: value for name in _PHYSICS if (value := getattr(settings, name)) is not None}
-    return replace(scan, **given)
 
 
 def reconstruct(
@@ -356,7 +320,7 @@ def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settin
     for name in ("spread", "agreement", "score") if axis.evidence else ():
         used[f"center_{name}"] = getattr(axis.evidence, name)
         origins[f"center_{name}"] = axis.origin
-    of_scan = {name: value for name in _PHYSICS if (value := getattr(scan, name)) is not None}
+    of_scan = {name: value for name in PHYSICS if (value := getattr(scan, name)) is not None}
     used |= of_scan
     origins |= {name: "scan" for name in of_scan if getattr(settings, name) is None}
     return [

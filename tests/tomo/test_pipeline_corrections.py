@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from runner.errors import ScanError
-from runner.tomo.pipeline import corrections_of, plan_for, reconstruct
+from runner.tomo.physics import corrections_of
+from runner.tomo.pipeline import plan_for, reconstruct
 from runner.tomo.plan import Resources
 from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings

@@ -32,7 +32,7 @@ METHODS: Mapping[str, Mapping[str, Parameter]] = MappingProxyType(
             "sigma": Parameter(default=1.0, least=0.1),
             "order": Parameter(default=9, least=1, most=20),
         },
-        "titarenko": {"alpha": Parameter(default=0.0005, least=1e-9, most=1e3)},
-        "mean": {"sigma": Parameter(default=15.0, least=0.1)},
+        "titarenko": {"alpha": Parameter(default=0.2, least=1e-9, most=1e3)},
+        "mean": {"sigma": Parameter(default=3.0, least=0.1)},
     }
 )

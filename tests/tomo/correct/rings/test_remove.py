@@ -53,7 +53,7 @@ def by_algotom(sinogram, name):
         "large": algotom.remove_large_stripe,
         "dead": algotom.remove_dead_stripe,
         "all": algotom.remove_all_stripe,
-        "mean": algotom.remove_stripe_based_normalization,
+        "mean": lambda sinogram: algotom.remove_stripe_based_normalization(sinogram, sigma=3),
     }
     if name in MULTIPLYING:
         return -np.log(methods[name](np.exp(-sinogram)))
