@@ -29,8 +29,13 @@ import hdf5plugin
 import numpy as np
 
 from benchmarks.reconstruct import describe
+from runner.tomo.choice import parse_choice
 from runner.tomo.chunk import Job, Setup, process_chunk
 from runner.tomo.correct.flatfield import line_integrals, mean_frame, median_frame
+from runner.tomo.correct.phase import Paganin, retrieve
+from runner.tomo.correct.rings.methods import METHODS
+from runner.tomo.correct.rings.remove import remove_rings
+from runner.tomo.correct.zingers import remove_zingers
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.scan import FrameGroup, Frames, Scan
@@ -165,8 +170,14 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
     )  # fmt: skip
     job = Job(scan=scan, setup=setup, target=target, scale=1.0)
     chunk = Chunk(first_row=rows, end_row=2 * rows)
+    physics = Paganin(delta_beta=300.0, energy=20.0, distance=0.03, pixel_size=1e-6)
+    sorting = parse_choice("rings", "sorting", METHODS)
+    spoilt = sinograms.copy()
     return {
         "correct": correct,
+        "remove rings, sorting": lambda: remove_rings(spoilt, sorting, threads=threads),
+        "retrieve the phase": lambda: retrieve(spoilt, slice(0, rows), physics, threads=threads),
+        "remove zingers": lambda: remove_zingers(spoilt, slice(0, rows), 0.2, threads=threads),
         "reconstruct": lambda: engine(sinograms),
         "write, flush, read back": lambda: write_slab(target, rows, slices),
         "the whole chunk": lambda: process_chunk(job, chunk, threads=threads),
