@@ -79,6 +79,9 @@ def main() -> None:
                 if layout == "contiguous":
                     steps |= stages(scan, options.rows, Path(folder), threads)
                 rows += measure(steps, options.rows, threads, options.repeat)
+    for threads in options.threads:
+        steps = corrections(options.angles, options.rows, options.columns, threads)
+        rows += measure(steps, options.rows, threads, options.repeat)
     about = describe()
     table = "\n".join([*table_of(rows), "", *(f"- {key}: {value}" for key, value in about.items())])
     print(table)
@@ -170,17 +173,24 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
     )  # fmt: skip
     job = Job(scan=scan, setup=setup, target=target, scale=1.0)
     chunk = Chunk(first_row=rows, end_row=2 * rows)
-    physics = Paganin(delta_beta=300.0, energy=20.0, distance=0.03, pixel_size=1e-6)
-    sorting = parse_choice("rings", "sorting", METHODS)
-    spoilt = sinograms.copy()
     return {
         "correct": correct,
-        "remove rings, sorting": lambda: remove_rings(spoilt, sorting, threads=threads),
-        "retrieve the phase": lambda: retrieve(spoilt, slice(0, rows), physics, threads=threads),
-        "remove zingers": lambda: remove_zingers(spoilt, slice(0, rows), 0.2, threads=threads),
         "reconstruct": lambda: engine(sinograms),
         "write, flush, read back": lambda: write_slab(target, rows, slices),
         "the whole chunk": lambda: process_chunk(job, chunk, threads=threads),
+    }
+
+
+def corrections(angles: int, rows: int, columns: int, threads: int) -> dict[str, Callable[[], object]]:
+    """Prepare what is only done when it is asked for; in a round of its own, as it takes memory of its own."""
+    sinograms = np.random.default_rng(2).uniform(0, 1, (rows, angles, columns)).astype(np.float32)
+    sorting = parse_choice("rings", "sorting", METHODS)
+    physics = Paganin(delta_beta=300.0, energy=20.0, distance=0.03, pixel_size=1e-6)
+    every = slice(0, rows)
+    return {
+        "remove rings, sorting": lambda: remove_rings(sinograms, sorting, threads=threads),
+        "retrieve the phase": lambda: retrieve(sinograms, every, physics, threads=threads),
+        "remove zingers": lambda: remove_zingers(sinograms, every, 0.2, threads=threads),
     }
 
 

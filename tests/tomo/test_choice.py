@@ -41,7 +41,7 @@ def test_a_method_without_parameters_is_its_name():
         ("", "choose one of none, sorting"),
         (3, "write NAME or NAME:PARAMETER=NUMBER"),
         ({"size": 3}, "choose one of none, sorting"),
-        ("sorting:siize=3", "rings sorting has no parameter 'sise'; did you mean size? it has size, snr"),
+        ("sorting:siize=3", "rings sorting has no parameter 'siize'; did you mean size? it has size, snr"),
         ("none:size=3", "it has none"),
         ("sorting:size=4", "rings sorting: size '4' is not allowed; give an odd number from 3 to 99"),
         ("sorting:size=3.0", "an odd number from 3 to 99"),

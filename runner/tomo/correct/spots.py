@@ -8,27 +8,25 @@ from runner.tomo.kernels.kernel import kernel
 
 
 @kernel
-def replace_spots(sinograms, angle, first, least, cleaned):
+def replace_spots(projection, first, least, cleaned):
     """Look at every pixel of some rows of a projection; beyond its ends it is as at its ends.
 
     Parameters
     ----------
-    sinograms : (row, angle, column) float32
+    projection : (row, column) float32
         Line integrals.
-    angle : int
-        Which projection.
     first : int
-        The row of `sinograms` that begins `cleaned`.
+        The row of `projection` that begins `cleaned`.
     least : float32
         By how much a spot is below the median.
-    cleaned : (row, angle, column) float32
+    cleaned : (row, column) float32
         Result.
     """
-    height, _, width = sinograms.shape
+    height, width = projection.shape
     three = np.empty((3, width), np.float32)  # the least, middle and greatest of each column of three rows
     for row in range(first, first + len(cleaned)):
-        above, here = sinograms[max(row - 1, 0), angle], sinograms[row, angle]
-        below, result = sinograms[min(row + 1, height - 1), angle], cleaned[row - first, angle]
+        above, here = projection[max(row - 1, 0)], projection[row]
+        below, result = projection[min(row + 1, height - 1)], cleaned[row - first]
         for column in range(width):
             a, b, c = above[column], here[column], below[column]
             low, high = min(a, b), max(a, b)

@@ -22,7 +22,7 @@ def remove_zingers(
     Parameters
     ----------
     sinograms : (row, angle, column) float32
-        Line integrals.
+        Line integrals; overwritten.
     inner : slice
         Rows that are wanted; the others are their margins.
     threshold : float
@@ -33,20 +33,22 @@ def remove_zingers(
     Returns
     -------
     (row, angle, column) float32 ndarray
-        The inner rows.
+        The inner rows: a part of `sinograms`.
     """
     from runner.tomo.correct.spots import replace_spots  # numba is slow to import
 
     ensure_compiled("zinger removal", _run_once)
     least = np.float32(math.log1p(threshold))  # brighter by a factor: less in the line integral
-    cleaned = np.empty((inner.stop - inner.start, *sinograms.shape[1:]), np.float32)
-    angles = range(sinograms.shape[1])
-    share(lambda angle: replace_spots(sinograms, angle, inner.start, least, cleaned), angles, threads)
-    return cleaned
+
+    def treat(angle: int) -> None:
+        replace_spots(sinograms[:, angle].copy(), inner.start, least, sinograms[inner, angle])
+
+    share(treat, range(sinograms.shape[1]), threads)
+    return sinograms[inner]
 
 
 def _run_once() -> None:
     from runner.tomo.correct.spots import replace_spots
 
-    nothing = np.zeros((1, 1, 1), np.float32)
-    replace_spots(nothing, 0, 0, np.float32(1), nothing.copy())
+    some = np.zeros((1, 2, 1), np.float32)  # a projection of a stack is not in one piece
+    replace_spots(some[0], 0, np.float32(1), some[:, 1])
