@@ -182,7 +182,7 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
 
 
 def corrections(angles: int, rows: int, columns: int, threads: int) -> dict[str, Callable[[], object]]:
-    """Prepare what is only done when it is asked for; in a round of its own, as it takes memory of its own."""
+    """Prepare what is done only when it is asked for: a round of its own, as it takes memory."""
     sinograms = np.random.default_rng(2).uniform(0, 1, (rows, angles, columns)).astype(np.float32)
     sorting = parse_choice("rings", "sorting", METHODS)
     physics = Paganin(delta_beta=300.0, energy=20.0, distance=0.03, pixel_size=1e-6)
