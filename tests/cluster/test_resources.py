@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.mpi import MpiLauncher
+from tests.cluster.testbed import VirtualSlurm
 from tests.cluster.ways import Way
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.cluster
 
@@ -38,6 +41,17 @@ def test_ranks_with_tags_of_their_own(
     assert result.code == 0, result.err
     assert result.out == "[(0, {'big': 1.0}), (1, {}), (2, {})]\n"
     assert "scheduler + client + worker (big=1)" in result.err
+
+
+@pytest.mark.slurm
+def test_workers_with_a_gpu_and_without(
+    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
+) -> None:
+    flags = ("--ntasks-per-node=3", "--gpus-per-node=2", "--time=2")
+    way = Way("srun", tmp_path, environment, slurm, flags=("-N2", *flags))
+    result = way.run("--roles", "shared", ROOT / "examples" / "09_mixed_workers.py", ranks=6)
+    assert result.code == 0, result.err
+    assert result.out.startswith("4 workers with a GPU, 2 without\n")
 
 
 def test_a_task_that_no_worker_can_run_fails_in_time(local: Way) -> None:
