@@ -16,17 +16,18 @@ from runner.errors import ScanError
 from runner.tomo.scan.decode import decoders_of
 from runner.tomo.scan.direct import Reader
 from runner.tomo.scan.hdf5 import dataset_at, open_file
-from runner.tomo.scan.scan import Frames
+from runner.tomo.scan.images import read_images_rows
+from runner.tomo.scan.scan import Frames, Images
 from runner.tomo.scan.stored import find_stored
 from runner.tomo.scan.virtual import check_source_files
 
 
-def read_frames(frames: Frames, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
+def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
     """Read some detector rows of some frames.
 
     Parameters
     ----------
-    frames : Frames
+    frames : Frames or Images
         Which frames.
     rows : slice
         Which detector rows: start and stop, both inside the detector.
@@ -45,8 +46,12 @@ def read_frames(frames: Frames, rows: slice, *, threads: int = 1) -> NDArray[np.
     ScanError
         If the pixels cannot be read: damaged data, or a compression filter that is not installed.
     """
+    if isinstance(frames, Images):
+        return read_images_rows(frames, rows)
     with open_file(frames.file) as file:
         dataset = dataset_at(file, frames.dataset)
+        if dataset.ndim == 2:  # one frame, as flats and darks are kept that were reduced
+            return np.asarray(dataset[rows])[np.newaxis]
         check_source_files(dataset)
         pixels = np.empty((frames.count, rows.stop - rows.start, dataset.shape[2]), dataset.dtype)
         if not _read_directly(dataset, frames.indices, rows, pixels, threads):
