@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from runner.errors import UsageError
@@ -41,6 +41,9 @@ class Sources:
     angles: str | None = None
 
 
+NAMES = tuple(item.name for item in fields(Sources))
+
+
 def text_or_none(name: str, value: Any) -> str | None:
     """Check a setting that names a place.
 
@@ -50,7 +53,7 @@ def text_or_none(name: str, value: Any) -> str | None:
         If it is no text, or empty.
     """
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise UsageError(f"{name} {value!r} names nothing", "give a text")
+        raise UsageError(f"{name} {value!r} is no name of a place", "give a text")
     return value
 
 

@@ -74,9 +74,9 @@ class Problems:
             return None
 
     def all(self) -> tuple[Finding, ...]:
-        """List all that was found, errors first."""
+        """List all that was found, errors first and notes last."""
         errors = [error(found.problem, found.remedy) for found in self.errors]
-        return (*errors, *self.findings)
+        return tuple(sorted(errors + self.findings, key=lambda finding: LEVELS.index(finding.level)))
 
     def raise_errors(self) -> None:
         """Raise the first error, if there is one, and count the others.

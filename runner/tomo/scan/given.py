@@ -7,7 +7,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import MissingFileError, ScanError
 from runner.tomo.scan.angles import in_degrees
@@ -47,7 +47,7 @@ def read_angles(text: str, scan: Path, problems: Problems) -> NDArray[np.float64
     """
     if (spread := angle_range(text)) is not None:
         first, end, count = spread
-        return first + np.arange(count) * ((end - first) / count)
+        return first + np.arange(count, dtype=np.float64) * ((end - first) / count)
     file, inside = places(text)[0]
     path = locate(file, scan)
     if not inside and path.suffix.lower() in _NUMBERS:
@@ -60,13 +60,16 @@ def read_angles(text: str, scan: Path, problems: Problems) -> NDArray[np.float64
 
 
 def _numbers(path: Path) -> NDArray[np.float64]:
+    delimiter = "," if path.suffix.lower() == ".csv" else None
     try:
-        if path.suffix.lower() == ".npy":
-            return np.ravel(np.load(path)).astype(np.float64)
-        delimiter = "," if path.suffix.lower() == ".csv" else None
-        return np.asarray(np.loadtxt(path, delimiter=delimiter), np.float64).ravel()
+        npy = path.suffix.lower() == ".npy"
+        stored: ArrayLike = np.load(path) if npy else np.loadtxt(path, delimiter=delimiter)
+        numbers: NDArray[np.float64] = np.asarray(stored, np.float64).ravel()
     except (OSError, ValueError) as error:
-        raise ScanError(f"{path} cannot be read as numbers ({error})", "write one angle in each line") from error
+        raise ScanError(
+            f"{path} cannot be read as numbers ({error})", "write one angle in each line"
+        ) from error
+    return numbers
 
 
 def replace_groups(scan: Scan, sources: Sources) -> Scan:
@@ -96,23 +99,26 @@ def locate(name: str, scan: Path) -> Path:
         return scan
     here, there = Path(name).expanduser(), scan.parent / name
     if not here.exists() and not there.exists():
-        raise MissingFileError(f"no such file or folder: {name}", f"name it as seen from here or {scan.parent}")
+        raise MissingFileError(
+            f"no such file or folder: {name}", f"name it as seen from here or {scan.parent}"
+        )
     return here if here.exists() else there
 
 
 def _groups(scan: Scan, text: str, kind: str) -> tuple[FrameGroup, ...]:
     groups: list[FrameGroup] = []
     parts = places(text)
-    spread = np.linspace(0, scan.projections.count, len(parts)) if len(parts) > 1 else [scan.projections.count / 2]
-    for (file, inside), position in zip(parts, spread, strict=True):
+    count = scan.projections.count
+    taken = np.linspace(0, count, len(parts)) if len(parts) > 1 else np.array([count / 2])
+    for (file, inside), position in zip(parts, taken.tolist(), strict=True):
         path = locate(file, scan.path)
         if is_images(path):
             frames = frames_in(path)
             _check_shape(scan, size_of(frames)[:2], str(path))
-            groups.append(FrameGroup(frames=frames, position=float(position)))
+            groups.append(FrameGroup(frames=frames, position=position))
         else:
             with open_file(path) as opened:
-                groups += _groups_in(scan, opened, inside, kind, float(position))
+                groups += _groups_in(scan, opened, inside, kind, position)
     return tuple(sorted(groups, key=lambda group: group.position))
 
 
@@ -162,7 +168,8 @@ def _stack(scan: Scan, dataset: h5py.Dataset) -> Frames:
 def _check_shape(scan: Scan, shape: tuple[int, ...], name: str) -> None:
     if tuple(shape) != (scan.rows, scan.columns):
         raise ScanError(
-            f"{name} has frames of {tuple(shape)} pixels, but the projections have {(scan.rows, scan.columns)}",
+            f"{name} has frames of {tuple(shape)} pixels, but the projections have"
+            f" {(scan.rows, scan.columns)}",
             "they are not of the same scan",
         )
 
@@ -171,5 +178,3 @@ def _position(scan: Scan, number: int) -> float:
     """Projections that were taken before a frame of the scan."""
     indices = scan.projections.indices
     return float(np.searchsorted(indices, number))
-
-

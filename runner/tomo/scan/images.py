@@ -118,7 +118,9 @@ def size_of(frames: Images) -> tuple[int, int, np.dtype[np.generic]]:
         with opened_tiff(path) as file:
             shape, dtype = file.pages[0].shape, file.pages[0].dtype
     if len(shape) != 2 or dtype is None or dtype.kind not in "iuf":
-        raise ScanError(f"{path} has shape {shape} and pixels of type {dtype}", "give images of one grey value")
+        raise ScanError(
+            f"{path} has shape {shape} and pixels of type {dtype}", "give images of one grey value"
+        )
     return int(shape[0]), int(shape[1]), dtype.newbyteorder("=")
 
 

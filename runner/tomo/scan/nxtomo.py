@@ -221,7 +221,7 @@ def _angle_dataset(group: h5py.Group, frames: h5py.Dataset) -> h5py.Dataset:
             for axis in _frame_axes(item):
                 if isinstance(item.get(axis), h5py.Dataset):
                     return item[axis]
-    raise ScanError(f"{name_of(group)} has no sample/rotation_angle", "add the angle of each frame, in degrees")
+    raise ScanError(f"{name_of(group)} has no sample/rotation_angle", "give the angles as --angles A:B:N")
 
 
 def _plots(item: h5py.Group, frames: h5py.Dataset) -> bool:

@@ -34,8 +34,8 @@ def open_scan(
     Parameters
     ----------
     path : path-like
-        An HDF5 file in NXtomo or DXchange form, which one is found out, or in a form that `sources` describes;
-        or a folder of TIFF or EDF images, or one file of many.
+        An HDF5 file in NXtomo or DXchange form, which one is found out, or in a form that `sources`
+        describes; or a folder of TIFF or EDF images, or one file of many.
     sources : Sources, optional
         Where its parts are, where the file does not say.
     entry : str, optional
@@ -152,7 +152,8 @@ def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:
     if len(scan.angles) != scan.projections.count and not np.isnan(scan.angles).all():
         problems.errors.append(
             ScanError(
-                f"{len(scan.angles)} angles are given, but {scan.path} has {scan.projections.count} projections",
+                f"{len(scan.angles)} angles are given, but {scan.path} has {scan.projections.count}"
+                " projections",
                 "give one for each",
             )
         )
@@ -161,6 +162,6 @@ def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:
 _REMEDY = {
     "projections": "it cannot be reconstructed",
     "flats": "add frames taken without the sample, or name them with --flats",
-    "darks": "add frames taken without the beam, or name them with --darks; if the detector has no dark signal,"
-    " one of zeros",
+    "darks": "add frames taken without the beam, or name them with --darks; if the detector has no dark"
+    " signal, one of zeros",
 }
