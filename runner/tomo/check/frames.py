@@ -38,7 +38,7 @@ def drop_frames(scan: Scan, sample: Sample) -> tuple[Scan, list[Finding]]:
         The scan without them, and what is said about it.
     """
     if sample.unwritten:
-        what = f"{sample.unwritten} frames were never written to the file"
+        what = f"frames that were never written to the file: {sample.unwritten}"
         return scan, [error(what, "the scan was probably aborted: cut it to the frames that are there")]
     bright, dark = _typical(sample.flats), _typical(sample.darks)
     if bright is None:
@@ -98,7 +98,7 @@ def _like(
     if not wrong:
         return tuple(groups), []
     others = "darks" if kind == "flats" else "flats"
-    what = f"{wrong} of {total} {kind} look like {others}"
+    what = f"{kind} that look like {others}: {wrong} of {total}"
     if wrong > _MOST_WRONG * total:
         return tuple(groups), [error(what, "look which frames are which, and name them anew")]
     return keep_frames(groups, kept), [warning(what, "they are left out")]
@@ -115,7 +115,7 @@ def _not_lost(levels: NDArray[np.float64], dark: float) -> tuple[NDArray[np.bool
     if not count:
         return everything, []
     places = few([str(number) for number in np.flatnonzero(gone)])
-    what = f"{count} of {len(levels)} projections are empty (number {places})"
+    what = f"empty projections: {count} of {len(levels)} (number {places})"
     if count > _MOST_LOST * len(levels):
         return everything, [error(what, "record the scan again, or cut it to the frames that are there")]
     return ~gone, [warning(what, "they are left out")]

@@ -25,18 +25,22 @@ def check_pixels(sample: Sample) -> list[Finding]:
         dead = ~finite | (flat <= dark)
         middle = np.median(dark) + (np.median(flat) - np.median(dark)) / 2
         hot = finite & ~dead & (dark > middle)
-        found += _count(int(dead.sum()), dead.size, "see no beam (dead)", "each is interpolated in its row")
-        found += _count(int(hot.sum()), hot.size, "are bright without beam (hot)", "they count as they are")
+        found += _count(
+            int(dead.sum()), dead.size, "pixels that see no beam (dead)", "each is interpolated in its row"
+        )
+        found += _count(
+            int(hot.sum()), hot.size, "pixels that are bright without beam (hot)", "they count as they are"
+        )
     found += _count(
         sample.not_finite,
         sample.pixels,
-        "of the projections, of those looked at, are not finite",
+        "pixels that are not finite, of those looked at",
         "each is interpolated in its row",
     )
     found += _count(
         sample.saturated,
         sample.pixels,
-        "of the projections, of those looked at, are saturated",
+        "saturated pixels, of those looked at",
         "what they show is too bright to be right: take a shorter exposure",
     )
     return found
@@ -46,4 +50,4 @@ def _count(number: int, total: int, what: str, remedy: str) -> list[Finding]:
     if not number:
         return []
     make = warning if number > _MANY * total else note
-    return [make(f"{number} of {total} pixels {what}", remedy)]
+    return [make(f"{what}: {number} of {total}", remedy)]

@@ -9,7 +9,6 @@ from runner.tomo.scan.finding import Finding, note, warning
 
 _SAME = 0.25  # of a step: two directions are the same
 _GAP = 3.0  # steps: something is missing between two projections
-_MOST_BACK = 0.01  # share of the steps that may go back without being the rule
 
 
 def check_turn(angles: NDArray[np.float64]) -> list[Finding]:
@@ -47,6 +46,12 @@ def _step(angles: NDArray[np.float64]) -> float:
     return float(np.median(np.diff(np.unique(angles)))) if len(np.unique(angles)) > 1 else 0.0
 
 
+def _even(angles: NDArray[np.float64]) -> bool:
+    steps = np.diff(np.sort(angles))
+    middle = np.median(steps)
+    return bool(steps.min() > middle / 2 and steps.max() < middle * 3 / 2)
+
+
 def _order(angles: NDArray[np.float64]) -> list[Finding]:
     steps = np.diff(angles)
     back = steps * np.sign(angles[-1] - angles[0]) < 0
@@ -54,7 +59,7 @@ def _order(angles: NDArray[np.float64]) -> list[Finding]:
     if not count:
         return []
     first = int(np.flatnonzero(back)[0])
-    if count > _MOST_BACK * len(steps) and count > 1:
+    if _even(angles):  # interlaced: nothing is missing, and nothing is there twice
         what = f"the angles are not in order: {count} of {len(steps)} steps go back"
         return [note(what, "every projection is used at its own angle")]
     before, after = angles[first : first + 2]
@@ -85,7 +90,7 @@ def _gaps(angles: NDArray[np.float64]) -> list[Finding]:
     worst = int(np.argmax(steps))
     return [
         warning(
-            f"there are {wide} gaps between the angles, the widest of {steps[worst]:.4g} degrees after"
+            f"gaps between the angles: {wide}, the widest of {steps[worst]:.4g} degrees after"
             f" {ordered[worst]:.5g} degrees",
             "look whether projections are missing",
         )
@@ -107,7 +112,7 @@ def _repeated(angles: NDArray[np.float64]) -> list[Finding]:
     if same:
         found.append(
             warning(
-                f"{same} projections have the very angle of another one",
+                f"projections with the very angle of another one: {same}",
                 "they share the weight of one view; look whether the rotation stood still",
             )
         )
