@@ -47,7 +47,9 @@ def texts_of(function):
 
 def last_named(named, name, line):
     """Take what a name was last given before a line."""
-    return max(((at, texts) for at, each, texts in named if each == name and at <= line), default=(0, set()))[1]
+    return max(((at, texts) for at, each, texts in named if each == name and at <= line), default=(0, set()))[
+        1
+    ]
 
 
 def text_of(node):

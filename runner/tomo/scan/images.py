@@ -15,6 +15,7 @@ from runner.errors import ScanError
 from runner.listing import few
 from runner.tomo.scan.scan import Images, Scan
 from runner.tomo.scan.stacked import needed
+from runner.tomo.share import share
 
 _TIFF = (".tif", ".tiff")
 _EDF = (".edf",)
@@ -124,7 +125,7 @@ def size_of(frames: Images) -> tuple[int, int, np.dtype[np.generic]]:
     return int(shape[0]), int(shape[1]), dtype.newbyteorder("=")
 
 
-def read_images_rows(frames: Images, rows: slice) -> NDArray[np.number]:
+def read_images_rows(frames: Images, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
     """Read some rows of some images.
 
     Parameters
@@ -133,6 +134,8 @@ def read_images_rows(frames: Images, rows: slice) -> NDArray[np.number]:
         Which.
     rows : slice
         Which rows: start and stop.
+    threads : int
+        How many read and decode.
 
     Returns
     -------
@@ -146,20 +149,24 @@ def read_images_rows(frames: Images, rows: slice) -> NDArray[np.number]:
     """
     _, columns, dtype = size_of(frames)
     pixels = np.empty((frames.count, rows.stop - rows.start, columns), dtype)
-    for number, index in enumerate(frames.indices.tolist()):
-        name, page = divmod(index, frames.pages)
+
+    def read(number: int) -> None:
+        name, page = divmod(int(frames.indices[number]), frames.pages)
         path = frames.folder / frames.names[name]
         part = _read_page(path, page, rows)
         if part.shape != pixels.shape[1:]:
             raise ScanError(f"{path} is not of the size of the first image", "record or copy it again")
         pixels[number] = part
+
+    share(read, range(frames.count), threads)
     return pixels
 
 
 def _read_page(path: Path, page: int, rows: slice) -> NDArray[np.number]:
     if path.suffix.lower() in _EDF:
         with _opened_edf(path) as image:
-            return np.asarray(image.getframe(page).data[rows])
+            frame = image.getframe(page) if image.nframes > 1 else image  # else it looks for the next file
+            return np.asarray(frame.data[rows])
     with opened_tiff(path) as file:
         found = file.pages[page]
         if found.is_memmappable:  # plain: only these rows leave the disk

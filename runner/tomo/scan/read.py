@@ -47,7 +47,7 @@ def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> ND
         If the pixels cannot be read: damaged data, or a compression filter that is not installed.
     """
     if isinstance(frames, Images):
-        return read_images_rows(frames, rows)
+        return read_images_rows(frames, rows, threads=threads)
     with open_file(frames.file) as file:
         dataset = dataset_at(file, frames.dataset)
         if dataset.ndim == 2:  # one frame, as flats and darks are kept that were reduced

@@ -5,6 +5,7 @@ import shutil
 import h5py
 import numpy as np
 import pytest
+import tifffile
 
 from runner.tomo.pipeline import reconstruct
 from runner.tomo.settings import Settings
@@ -29,11 +30,11 @@ def turn(tmp_path_factory):
     return path
 
 
-def volume_of(scan, folder, client, notes=None):
+def volume_of(scan, folder, client, notes=None, **sources):
     outcome = reconstruct(
         scan,
         folder / f"{scan.name}.h5",
-        Settings(center=31.5),
+        Settings(center=31.5, units="1/pixel", **sources),
         client,
         on_note=[].append if notes is None else notes.append,
     )
@@ -101,3 +102,16 @@ def test_radians_make_the_same_volume(turn, tmp_path, client, units):
 
     clean = volume_of(turn, tmp_path, client)
     assert nrmse(volume_of(changed(turn, tmp_path, "rad.nx", in_radians), tmp_path, client), clean) < 1e-6
+
+
+def test_images_make_the_volume_of_the_frames(turn, tmp_path, client):
+    with h5py.File(turn) as file:
+        frames, flats = file[DATA][:], np.flatnonzero(file[KEYS][:] == 1)
+    series = {"projections": range(10, 170), "before": flats[:5], "after": flats[5:], "darks": range(5)}
+    for name, numbers in series.items():
+        (tmp_path / name).mkdir()
+        for number in numbers:
+            tifffile.imwrite(tmp_path / name / f"{number}.tif", frames[number])
+    parts = {"flats": "before, after", "darks": "darks", "angles": "0:360:160"}
+    volume = volume_of(tmp_path / "projections", tmp_path, client, **parts)
+    np.testing.assert_array_equal(volume, volume_of(turn, tmp_path, client))
