@@ -29,6 +29,7 @@ _OPTIONS = (
         help="N angles from A to B degrees, B not included; or a place as for --flats, or a file with one "
         "number in each line.",
     ),
+    click.option("--subset", metavar="FIRST:END:STEP", help="Use only these projections, END not included."),
 )
 
 

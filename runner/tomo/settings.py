@@ -33,8 +33,8 @@ class Settings:
 
     Attributes
     ----------
-    entry, projections, flats, darks, angles : str or None
-        Where the parts of the scan are; see :class:`runner.tomo.sources.Sources`.
+    entry, projections, flats, darks, angles, subset : str or None
+        Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, window, padding : str
@@ -56,6 +56,7 @@ class Settings:
     flats: str | None = None
     darks: str | None = None
     angles: str | None = None
+    subset: str | None = None
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"

@@ -32,6 +32,9 @@ class Sources:
     angles : str or None
         ``"A:B:N"`` for N angles from A to B degrees, B not included; a path inside the file; a text file
         with a number in each line; or ``FILE::/PATH``.
+    subset : str or None
+        ``"FIRST:END:STEP"``, each of which may be left out: use only these projections, numbered from 0 in
+        the order in which they were taken, END not included.
     """
 
     entry: str | None = None
@@ -39,6 +42,7 @@ class Sources:
     flats: str | None = None
     darks: str | None = None
     angles: str | None = None
+    subset: str | None = None
 
 
 NAMES = tuple(item.name for item in fields(Sources))
@@ -83,6 +87,31 @@ def angle_range(text: str) -> tuple[float, float, int] | None:
             "write FIRST:END:NUMBER in degrees, the end not included, like 0:180:1500",
         )
     return first, end, count
+
+
+def parse_subset(text: str) -> slice:
+    """Read which projections to use.
+
+    Raises
+    ------
+    UsageError
+        If it is no range, or goes backwards.
+
+    Examples
+    --------
+    >>> parse_subset("::4")
+    slice(None, None, 4)
+    """
+    parts = text.split(":")
+    try:
+        bounds = [int(part) if part.strip() else None for part in parts]
+    except ValueError:
+        bounds = []
+    if not 2 <= len(bounds) <= 3 or (len(bounds) == 3 and bounds[2] is not None and bounds[2] < 1):
+        raise UsageError(
+            f"subset {text!r} is no range of projections", "write FIRST:END:STEP, like 0:900 or ::4"
+        )
+    return slice(*bounds)
 
 
 def places(text: str | None) -> list[tuple[str, str]]:

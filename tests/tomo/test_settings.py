@@ -25,7 +25,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
     assert settings.rows == (4, 20)
     assert settings.mask is True
     assert {name: settings.origin(name) for name in NAMES} == {
-        **dict.fromkeys(("entry", "projections", "flats", "darks", "angles"), "default"),
+        **dict.fromkeys(("entry", "projections", "flats", "darks", "angles", "subset"), "default"),
         "center": str(config),
         "method": "command line",
         "quality": "default",

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from runner.errors import ScanError
 from runner.tomo.scan import dxchange, nxtomo
 from runner.tomo.scan.angles import check_angles
-from runner.tomo.scan.finding import Problems
+from runner.tomo.scan.finding import Problems, note
 from runner.tomo.scan.given import read_angles, replace_groups
 from runner.tomo.scan.hdf5 import find, open_file
 from runner.tomo.scan.images import is_images, read_images
 from runner.tomo.scan.scan import Scan
+from runner.tomo.scan.select import keep_projections
 from runner.tomo.scan.stacked import read_stacked
-from runner.tomo.sources import Sources
+from runner.tomo.sources import Sources, parse_subset
 
 
 def open_scan(
@@ -97,6 +98,8 @@ def read_scan(
         return None
     scan = problems.attempt(replace_groups, scan, sources) or scan
     _check_counts(scan, sources, problems)
+    if sources.subset is not None and len(scan.angles) == scan.projections.count:
+        scan = problems.attempt(_subset, scan, sources.subset, problems) or scan
     if angles is not None and len(angles) == scan.projections.count:
         problems.attempt(check_angles, angles, source="the given angles", units="degree")
     return scan
@@ -136,6 +139,20 @@ def _read_known_form(
         raise ScanError(f"{path} has no scan {wanted!r}", f"it has {', '.join(found)}")
     name = wanted or next(iter(found))
     return found[name](file, name, path=path, problems=problems, angles=angles)
+
+
+def _subset(scan: Scan, text: str, problems: Problems) -> Scan:
+    """Take only some projections."""
+    kept = np.zeros(scan.projections.count, bool)
+    kept[parse_subset(text)] = True
+    if np.count_nonzero(kept) < 2:
+        raise ScanError(
+            f"subset {text} leaves {np.count_nonzero(kept)} of {len(kept)} projections", "choose more of them"
+        )
+    problems.findings.append(
+        note(f"{np.count_nonzero(kept)} of {len(kept)} projections are used, as was asked")
+    )
+    return keep_projections(scan, kept)
 
 
 def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:

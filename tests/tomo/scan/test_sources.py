@@ -41,6 +41,28 @@ def test_ranges_without_meaning_are_refused(text):
         angle_range(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"), [("::2", [4, 6]), ("1:", [5, 6, 7]), (":-1", [4, 5, 6]), ("1:3:1", [5, 6])]
+)
+def test_some_projections_are_used(write_nxtomo, text, kept):
+    scan = open_scan(write_nxtomo(), Sources(subset=text))
+    assert scan.projections.indices.tolist() == kept
+    assert scan.angles.tolist() == [ANGLES[index] for index in kept]
+    assert groups_of(scan.flats) == [(2, 0), (3, len(kept))]
+    assert f"{len(kept)} of 4 projections are used" in scan.findings[0].what
+
+
+@pytest.mark.parametrize("text", ["4", "a:b", "::0", "3:1:-1", "1:2:3:4"])
+def test_subsets_without_meaning_are_refused(write_nxtomo, text):
+    with pytest.raises(UsageError, match="write FIRST:END:STEP"):
+        open_scan(write_nxtomo(), Sources(subset=text))
+
+
+def test_a_subset_that_leaves_too_few_is_refused(write_nxtomo):
+    with pytest.raises(ScanError, match="subset 9: leaves 0 of 4 projections"):
+        open_scan(write_nxtomo(), Sources(subset="9:"))
+
+
 def test_places_are_told_apart():
     assert places(None) == []
     assert places("/a, b.h5 ,c.h5::/d/e,") == [("", "/a"), ("b.h5", ""), ("c.h5", "/d/e")]
