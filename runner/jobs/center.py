@@ -25,9 +25,7 @@ def command(scan: Path, bands: int, **given: Any) -> None:
     from runner.tomo.center import find_center
     from runner.tomo.check import checked_scan
 
-    opened = checked_scan(
-        scan, sources_of(given), on_finding=lambda finding: click.echo(str(finding), err=True)
-    )
+    opened = checked_scan(scan, sources_of(given), say=lambda text: click.echo(text, err=True))
     axis = find_center(opened, bands=bands)
     middle = (opened.columns - 1) / 2
     click.echo(f"rotation axis  {axis.position:.2f} px  ({axis.position - middle:+.2f} from the middle)")

@@ -140,7 +140,7 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
     check_place(volume.absolute(), overwrite=given.pop("overwrite"))
     settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
-    opened = checked_scan(scan, settings.sources, on_finding=say)
+    opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
         plan = plan_for(opened, settings, resources_of(client))
         timed = calibrate(opened, volume.absolute(), settings, plan, client)
@@ -156,7 +156,7 @@ def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None)
     from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
 
-    opened = checked_scan(scan, settings.sources, on_finding=say)
+    opened = checked_scan(scan, settings.sources, say=say)
     with cluster(where) as client:
         plan = plan_for(opened, settings, resources_of(client))
         click.echo(describe(plan))

@@ -16,7 +16,7 @@ from distributed import Client, wait
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
-from runner.tomo.check import checked_scan
+from runner.tomo.check import inspect
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
@@ -153,13 +153,16 @@ def reconstruct(
     started = time.monotonic()
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
     check_place(place, overwrite=overwrite)
-    scan = checked_scan(scan_path, settings.sources, on_finding=lambda finding: on_note(str(finding)))
+    inspection = inspect(scan_path, settings.sources)
+    scan = inspection.usable(on_note)
     check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
+        for finding in inspection.findings:
+            on_note(str(finding))
         parameters = _parameters(scan, plan, axis, units, settings)
         content = content_of(scan, plan, units, parameters, command_line)
         if found is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runner.errors import MissingFileError, ScanError
+from runner.errors import MissingFileError, RunnerError, ScanError
 from runner.tomo.check.frames import drop_frames
 from runner.tomo.check.pixels import check_pixels
 from runner.tomo.check.sample import take_sample
@@ -26,22 +26,49 @@ class Inspection:
 
     Attributes
     ----------
+    path : Path
+        Of the scan, as it was named.
     opened : Scan or None
         The scan as it is; None if it cannot be told what its frames are.
     scan : Scan or None
-        The scan to work with: without the frames that were left out. To be used only if there are no errors.
+        The scan without the frames that are left out: see :meth:`usable`.
+    errors : tuple of RunnerError
+        With which no right volume can be made.
     findings : tuple of Finding
-        Errors first, notes last.
+        All that was found, errors first, notes last.
     """
 
+    path: Path
     opened: Scan | None
     scan: Scan | None
+    errors: tuple[RunnerError, ...]
     findings: tuple[Finding, ...]
 
-    @property
-    def errors(self) -> tuple[Finding, ...]:
-        """Those with which no right volume can be made."""
-        return tuple(finding for finding in self.findings if finding.level == "error")
+    def usable(self, on_error: Callable[[str], None] = lambda _: None) -> Scan:
+        """Return the scan to work with, or refuse it.
+
+        Parameters
+        ----------
+        on_error : callable
+            Called with a line for each error, but not with one that is alone, and is raised.
+
+        Raises
+        ------
+        ScanError
+            If no right volume can be made of it.
+        MissingFileError
+            If all that is wrong is that a file is missing.
+        """
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        for finding in self.findings:
+            if finding.level == "error":
+                on_error(str(finding))
+        if self.errors or self.scan is None:
+            raise ScanError(
+                f"{len(self.errors)} things are wrong with {self.path}", "mend what is said above"
+            )
+        return self.scan
 
 
 def inspect(path: Path, sources: Sources | None = None) -> Inspection:
@@ -63,55 +90,49 @@ def inspect(path: Path, sources: Sources | None = None) -> Inspection:
         raise MissingFileError(f"no such file: {path}", "check the path of the scan")
     problems = Problems()
     opened = read_scan(path, sources or Sources(), problems)
-    if opened is None:
-        return Inspection(opened=None, scan=None, findings=problems.all())
+    scan = None if opened is None else _check(opened, problems)
+    return Inspection(
+        path=path, opened=opened, scan=scan, errors=tuple(problems.errors), findings=problems.all()
+    )
+
+
+def _check(opened: Scan, problems: Problems) -> Scan:
+    """Look at headers and pixels; return the scan without what is left out."""
     if len(opened.angles) > 1 and np.isfinite(opened.angles).all():
-        problems.findings += check_turn(opened.angles)
+        problems.add(check_turn(opened.angles))
     if opened.axis_hint is not None:
         hint = f"the scan says that the rotation axis is at column {opened.axis_hint:g}"
-        problems.findings.append(note(hint, "give it with --center to use it"))
+        problems.add([note(hint, "give it with --center to use it")])
     scan, found = check_units(opened)
-    problems.findings += found
+    problems.add(found)
     sample = problems.attempt(take_sample, scan) if scan.projections.count else None
     if sample is not None:
-        problems.findings += check_pixels(sample)
+        problems.add(check_pixels(sample))
         if len(scan.angles) == scan.projections.count:
             scan, found = drop_frames(scan, sample)
-            problems.findings += found
-    return Inspection(opened=opened, scan=scan, findings=problems.all())
+            problems.add(found)
+    return scan
 
 
 def checked_scan(
-    path: Path, sources: Sources | None = None, *, on_finding: Callable[[Finding], None] = lambda _: None
+    path: Path, sources: Sources | None = None, *, say: Callable[[str], None] = lambda _: None
 ) -> Scan:
-    """Open a scan to work with, or refuse it.
+    """Open a scan to work with, and say what was found; or refuse it.
 
     Parameters
     ----------
     path, sources
         As for :func:`runner.tomo.scan.open_scan`.
-    on_finding : callable
-        Called with each finding; not with an error that is the only one, which is raised.
-
-    Returns
-    -------
-    Scan
-        Without the frames that are not what they are called.
+    say : callable
+        Called with a line for each finding.
 
     Raises
     ------
-    ScanError
-        If no right volume can be made of it.
-    MissingFileError, UsageError
-        As from :func:`inspect`.
+    MissingFileError, ScanError, UsageError
+        As from :func:`inspect` and :meth:`Inspection.usable`.
     """
     inspection = inspect(path, sources)
-    errors = inspection.errors
+    scan = inspection.usable(say)
     for finding in inspection.findings:
-        if finding.level != "error" or len(errors) > 1:
-            on_finding(finding)
-    if len(errors) == 1:
-        raise ScanError(errors[0].what, errors[0].remedy)
-    if errors or inspection.scan is None:
-        raise ScanError(f"{len(errors)} things are wrong with {path}", "mend what is said above")
-    return inspection.scan
+        say(str(finding))
+    return scan

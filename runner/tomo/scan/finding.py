@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
@@ -72,6 +72,14 @@ class Problems:
         except (ScanError, MissingFileError) as found:
             self.errors.append(found)
             return None
+
+    def add(self, found: Iterable[Finding]) -> None:
+        """Take what a check has found."""
+        for finding in found:
+            if finding.level == "error":
+                self.errors.append(ScanError(finding.what, finding.remedy))
+            else:
+                self.findings.append(finding)
 
     def all(self) -> tuple[Finding, ...]:
         """List all that was found, errors first and notes last."""
