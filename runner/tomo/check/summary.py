@@ -40,7 +40,7 @@ def _angles(scan: Scan) -> str:
     if len(finite) < 2:
         return "none"
     step = float(np.median(np.abs(np.diff(finite))))
-    return f"{finite[0]:.6g} to {finite[-1]:.6g} degrees, in steps of {step:.4g}"
+    return f"{finite[0]:.5g} to {finite[-1]:.5g} degrees, in steps of {step:.4g}"
 
 
 def _groups(groups: Sequence[FrameGroup], projections: int) -> str:
