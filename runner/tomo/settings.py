@@ -231,12 +231,19 @@ def _method(methods: Mapping[str, Mapping[str, Parameter]]) -> Callable[[str, An
     return lambda name, value: parse_choice(name, value, methods)
 
 
-def _positive(name: str, value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise UsageError(f"{name} {value!r} is not allowed", "give a number above 0")
-    return float(value)
+def _between(least: float, most: float, unit: str) -> Callable[[str, Any], float | None]:
+    """Allow a number, or none; the limits catch what was given in another unit."""
+
+    def check(name: str, value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise UsageError(
+                f"{name} {value!r} is not allowed", f"give a number from {least:g} to {most:g}{unit}"
+            )
+        return float(value)
+
+    return check
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -257,12 +264,12 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "rows": _rows,
         "units": _one_of(*UNITS),
         "rings": _method(RING_METHODS),
-        "zingers": _positive,
-        "delta_beta": _positive,
+        "zingers": _between(1e-3, 1e3, ""),
+        "delta_beta": _between(1e-3, 1e6, ""),
         "unsharp": _method(UNSHARP_METHODS),
-        "energy": _positive,
-        "distance": _positive,
-        "pixel_size": _positive,
+        "energy": _between(0.1, 2000, " keV"),
+        "distance": _between(1e-6, 500, " m"),
+        "pixel_size": _between(1e-9, 2e-3, " m"),
         "mask": _flag,
     }
 )
