@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.errors import UsageError
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
 from runner.jobs.scan_options import scan_options
@@ -30,6 +31,8 @@ from runner.tomo.settings import (
     WINDOWS,
     Settings,
     load_settings,
+    read_rings,
+    read_unsharp,
 )
 from runner.units import format_duration
 
@@ -44,6 +47,19 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 def column_or_auto(text: str) -> float | str:
     """Read ``--center``; click says it kindly where this raises ValueError."""
     return AUTO if text == AUTO else float(text)
+
+
+def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
+    """Let a method that is none be known before there is a cluster."""
+
+    def check(text: str) -> str:
+        try:
+            read("method", text)
+        except UsageError as error:
+            raise click.BadParameter(str(error)) from error
+        return text
+
+    return check
 
 
 @click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,6 +86,7 @@ def column_or_auto(text: str) -> float | str:
 )
 @click.option(
     "--rings",
+    type=checked(read_rings),
     metavar="METHOD",
     help=f"Removal of rings: {', '.join(RINGS)}; with parameters as sorting:size=31.  [none]",
 )
@@ -85,6 +102,7 @@ def column_or_auto(text: str) -> float | str:
 @click.option("--pixel-size", type=float, metavar="M", help="At the sample.  [what the scan tells]")
 @click.option(
     "--unsharp",
+    type=checked(read_unsharp),
     metavar="METHOD",
     help=f"Sharpening: {', '.join(UNSHARP)}; with parameters as gaussian:sigma=1,coeff=3.  [none]",
 )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from runner.errors import MissingFileError, UsageError
-from runner.tomo.choice import Choice, Parameter, parse_choice
+from runner.tomo.choice import Choice, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.rings.methods import NO_RINGS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
@@ -227,8 +227,14 @@ def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
     raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
 
 
-def _method(methods: Mapping[str, Mapping[str, Parameter]]) -> Callable[[str, Any], Choice]:
-    return lambda name, value: parse_choice(name, value, methods)
+def read_rings(name: str, value: Any) -> Choice:
+    """Read a method of removing rings; see :func:`runner.tomo.choice.parse_choice`."""
+    return parse_choice(name, value, RING_METHODS)
+
+
+def read_unsharp(name: str, value: Any) -> Choice:
+    """Read a method of sharpening."""
+    return parse_choice(name, value, UNSHARP_METHODS)
 
 
 def _between(least: float, most: float, unit: str) -> Callable[[str, Any], float | None]:
@@ -263,10 +269,10 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "padding": _one_of(*PADDINGS),
         "rows": _rows,
         "units": _one_of(*UNITS),
-        "rings": _method(RING_METHODS),
+        "rings": read_rings,
         "zingers": _between(1e-3, 1e3, ""),
         "delta_beta": _between(1e-3, 1e6, ""),
-        "unsharp": _method(UNSHARP_METHODS),
+        "unsharp": read_unsharp,
         "energy": _between(0.1, 2000, " keV"),
         "distance": _between(1e-6, 500, " m"),
         "pixel_size": _between(1e-9, 2e-3, " m"),
