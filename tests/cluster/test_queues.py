@@ -13,19 +13,16 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
-from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import MARK, Finished, marked
 from tests.cluster.testbed import VirtualCluster
-from tests.cluster.ways import Way
+from tests.cluster.volumes import hosts_of, pixels
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
 
-PIXELS = "/entry/data/data"
 #: What a process of a job has in its environment.
 JOB_VARIABLES = {"sge": "JOB_ID", "oar": "OAR_JOB_ID"}
 
@@ -130,33 +127,6 @@ def queue(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path:
     queue.end()
 
 
-@pytest.fixture(scope="module")
-def scan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real scan of 135 rows; where there is none, a simulated one of as many."""
-    try:
-        return request.getfixturevalue("shared_data") / "scans" / "savu24737_nxtomo.nx"
-    except pytest.skip.Exception:
-        path = tmp_path_factory.mktemp("scan") / "scan.nx"
-        write_scan(path, Settings(columns=96, rows=135, angles=120))
-        return path
-
-
-@pytest.fixture(scope="module")
-def reference(scan: Path, tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
-    """The volume from one process without a launcher, axes (slice, y, x)."""
-    from tests.cluster.conftest import clean_environment
-
-    folder = tmp_path_factory.mktemp("reference")
-    finished = Way("local", folder, clean_environment()).run("reconstruct", scan, "volume.h5", ranks=1)
-    assert finished.code == 0, finished.err
-    return pixels(folder / "volume.h5")
-
-
-def pixels(volume: Path) -> np.ndarray:
-    with h5py.File(volume) as file:
-        return file[PIXELS][()]
-
-
 @pytest.mark.mpi
 def test_the_same_volume_whoever_starts_the_ranks(queue: Queue, scan: Path, reference: np.ndarray) -> None:
     launchers = [MpiLauncher(name) for name in ("mpich", "openmpi")]
@@ -174,9 +144,7 @@ def test_the_same_volume_whoever_starts_the_ranks(queue: Queue, scan: Path, refe
         assert "4 ranks on 4 hosts, 4 workers" in log
         assert "all 135 slices written and verified" in log
         assert np.array_equal(pixels(queue.folder / f"{starter}.h5"), reference), starter
-        with h5py.File(queue.folder / f"{starter}.h5") as file:
-            workers = {name.decode().split(":")[1] for name in file["entry/reconstruction/chunks/worker"]}
-        assert len(workers) == 4, starter  # chunks on every host
+        assert len(hosts_of(queue.folder / f"{starter}.h5")) == 4, starter
         if queue.name == "sge":
             assert queue.hosts_in_accounting(job) >= 4, starter
     left = [*(queue.folder / "scratch").iterdir(), *(queue.folder / "meet").iterdir()]
