@@ -52,6 +52,8 @@ class Allocation:
         batch script, where the rank variables mislead.
     cancel_command : str or None
         The command with which a person stops the job.
+    last_warning : int or None
+        The signal other than SIGTERM that tells a process that the system is about to kill it.
     """
 
     system: str = "none"
@@ -71,3 +73,4 @@ class Allocation:
     scratch: Path | None = None
     inside_step: bool = False
     cancel_command: str | None = None
+    last_warning: int | None = None

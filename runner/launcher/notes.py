@@ -45,4 +45,6 @@ def _idle_gpus(local: Sequence[RankFacts], duties: Sequence[Duty]) -> str:
     idle = there - len(used)
     if idle <= 0:
         return ""
-    return f"GPUs without a worker: {idle} of {there}; start a rank for each, or give ranks several (--workers)"
+    return (
+        f"GPUs without a worker: {idle} of {there}; start a rank for each, or give ranks several (--workers)"
+    )

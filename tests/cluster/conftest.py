@@ -12,6 +12,7 @@ import pytest
 
 from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.mpi import LIBRARIES, MpiLauncher
+from tests.cluster.queues import Queue
 from tests.cluster.testbed import (
     NotToBeHadError,
     VirtualCluster,
@@ -153,3 +154,14 @@ def reference(scan: Path, tmp_path_factory: pytest.TempPathFactory) -> np.ndarra
     finished = Way("local", folder, clean_environment()).run("reconstruct", scan, "volume.h5", ranks=1)
     assert finished.code == 0, finished.err
     return pixels(folder / "volume.h5")
+
+
+@pytest.fixture(
+    params=[pytest.param("sge", marks=pytest.mark.sge), pytest.param("oar", marks=pytest.mark.oar)]
+)
+def queue(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Iterator[Queue]:
+    """Each batch system in turn."""
+    queue = Queue(request.param, request.getfixturevalue(request.param), environment, tmp_path)
+    queue.profile()
+    yield queue
+    queue.end()

@@ -24,7 +24,7 @@ WORKING = replace(
 DEAD = played(WORKING, (1, event("worker died", plan="1", how="killed", replaced=True, log=[])))
 ENDED = played(
     WORKING,
-    (0, event("signal", number=15)),
+    (0, event("signal", name="SIGTERM", number=15)),
     (0, event("stopping", code=143, why="")),
     (1, event("down")),
     (0, event("gone", code=143)),
