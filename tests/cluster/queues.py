@@ -26,7 +26,7 @@ class Queue:
         self.name = name
         self.folder = folder
         self.jobs: list[str] = []
-        self._cluster = cluster
+        self.cluster = cluster
         self._mark = f"{MARK}={uuid.uuid4().hex}"
         self._environment = environment | {
             "XDG_CONFIG_HOME": str(folder / "config"),
@@ -53,7 +53,7 @@ class Queue:
     def run(self, *words: str | Path, timeout: float = 90) -> Finished:
         """Run our command to its end."""
         argv = [sys.executable, "-m", "runner", *words]
-        return self._cluster.run(argv, timeout=timeout, cwd=self.folder, env=self._environment)
+        return self.cluster.run(argv, timeout=timeout, cwd=self.folder, env=self._environment)
 
     def submit(self, *words: str | Path) -> list[str]:
         """Submit a job with one rank on each of four hosts; return its ids."""
@@ -85,7 +85,7 @@ class Queue:
 
     def hosts_in_accounting(self, job: str) -> int:
         """Return how many parts of a job Grid Engine has seen: with tight integration, one for each host."""
-        return self._cluster.script("tb-exec", "head", "qacct", "-j", job).count("\nhostname ")
+        return self.cluster.script("tb-exec", "head", "qacct", "-j", job).count("\nhostname ")
 
     def log(self, job: str) -> str:
         """Return a job's output."""
