@@ -74,24 +74,19 @@ def test_the_clock_and_a_person_end_jobs_in_order(
     assert np.array_equal(pixels(queue.folder / "volume.h5"), long_reference)
 
 
-@pytest.mark.parametrize("hurt", ["kill_host", "freeze_host", "cut_host"])
-def test_a_job_goes_on_without_a_lost_host(queue: Queue, hurt: str) -> None:
+def test_a_job_goes_on_without_a_lost_host(queue: Queue) -> None:
     queue.profile(TEST_FOLDER=str(queue.folder))
-    (job,) = queue.submit(
-        "--starter", "hosts", "--", "--silence-timeout", "3s", str(JOBS / "outlives.py"), "30"
-    )
+    (job,) = queue.submit("--starter", "hosts", "--", "--silence-timeout", "3s", JOBS / "outlives.py", "24")
     wait_for((queue.folder / "done").exists, 60, queue, job)
-    rank = re.search(r"^ +3 +(node\d) ", queue.log(job), re.MULTILINE)
-    assert rank
-    began = time.monotonic()
-    getattr(queue.cluster, hurt)(rank[1])
+    lost = re.search(r"^ +3 +(node\d) ", queue.log(job), re.MULTILINE)
+    assert lost
+    queue.cluster.kill_host(lost[1])
     try:
         wait_for(lambda: "all done" in queue.log(job), 60, queue, job)
-        print(time.monotonic() - began)
-        code = queue.run("wait", job)
-        print(time.monotonic() - began, code)
+        if queue.name == "oar":  # Grid Engine waits for the lost host to come back, or to be silent for 20 s
+            assert queue.run("wait", job).returncode == 0
     finally:
         queue.cluster.repair()
-    code = queue.wait(job)
-    print(code, time.monotonic() - began, queue.log(job))
-    assert code == 0, queue.log(job)
+    assert queue.wait(job) == 0, queue.log(job)
+    assert f"rank 3 @ {lost[1]}: lost: its connection ended" in queue.log(job)
+    assert "Traceback" not in queue.log(job)
