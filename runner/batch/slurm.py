@@ -67,17 +67,20 @@ def _components(environ: Mapping[str, str]) -> int:
     return number(environ, "SLURM_HET_SIZE") or 1
 
 
+def _of_component(name: str, component: int) -> str:
+    """Return what SLURM calls a variable of one component."""
+    return f"{name}_HET_GROUP_{component}"
+
+
 def _of_all_components(environ: Mapping[str, str], name: str) -> str:
     """Put the values of all components together: a batch script has the first one's under the plain name."""
-    each = [environ.get(f"{name}_HET_GROUP_{component}", "") for component in range(_components(environ))]
+    each = [environ.get(_of_component(name, component), "") for component in range(_components(environ))]
     return ",".join(each) if all(each) else environ.get(name, "")
 
 
 def _tasks(environ: Mapping[str, str]) -> int | None:
-    each = [
-        number(environ, f"SLURM_NTASKS_HET_GROUP_{component}") for component in range(_components(environ))
-    ]
-    return sum(filter(None, each)) or number(environ, "SLURM_NTASKS")
+    names = [_of_component("SLURM_NTASKS", component) for component in range(_components(environ))]
+    return sum(number(environ, name) or 0 for name in names) or number(environ, "SLURM_NTASKS")
 
 
 def _of_own_component(environ: Mapping[str, str]) -> Mapping[str, str]:
@@ -88,11 +91,10 @@ def _of_own_component(environ: Mapping[str, str]) -> Mapping[str, str]:
     """
     here = environ.get("SLURMD_NODENAME")
     for component in range(_components(environ)):
-        ending = f"_HET_GROUP_{component}"
-        if here and here in expand(environ.get(f"SLURM_JOB_NODELIST{ending}", "")):
+        names = {name: _of_component(name, component) for name in _OF_COMPONENT}
+        if here and here in expand(environ.get(_of_component("SLURM_JOB_NODELIST", component), "")):
             others = {name: value for name, value in environ.items() if name not in _OF_COMPONENT}
-            own = {name: environ[f"{name}{ending}"] for name in _OF_COMPONENT if f"{name}{ending}" in environ}
-            return others | own
+            return others | {name: environ[own] for name, own in names.items() if own in environ}
     return environ
 
 

@@ -136,6 +136,14 @@ def make_way(name: str, environment: dict[str, str], folder: Path, slurm: Virtua
     return Way(name, folder, environment | launcher.environment, launcher, batch)
 
 
+@pytest.fixture
+def no_default_route(queue: Queue) -> Iterator[None]:
+    """Hosts that can reach each other, and have no route to anywhere else."""
+    queue.cluster.routes("del")
+    yield
+    queue.cluster.routes("add")
+
+
 @pytest.fixture(scope="session")
 def scan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real scan of 135 rows; where there is none, a simulated one of as many."""

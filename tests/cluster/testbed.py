@@ -148,6 +148,11 @@ class VirtualCluster:
             self.script(f"{name}-up", timeout=120)
         self._hurt = False
 
+    def routes(self, action: str) -> None:
+        """Take the hosts' default route away (``"del"``), or give it back (``"add"``)."""
+        for host in ("head", "node1", "node2", "node3", "node4"):
+            self.script("tb-exec", host, "ip", "route", action, "default", "dev", "eth0")
+
     def _answers(self, host: str, *argv: str) -> bool:
         command = [self._scripts / "tb-exec", host, *argv]
         return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0

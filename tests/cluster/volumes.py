@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import h5py
 import numpy as np
@@ -15,9 +16,10 @@ def pixels(volume: Path) -> np.ndarray:
 
 
 def hosts_of(volume: Path) -> set[str]:
-    """Return the hosts whose workers made the chunks of a volume."""
+    """Return the addresses at which the workers listened that made the chunks of a volume."""
     with h5py.File(volume) as file:
-        return {name.decode().split(":")[1] for name in file["entry/reconstruction/chunks/worker"]}
+        workers = file["entry/reconstruction/chunks/worker"].asstr()[()]
+    return {str(urlsplit(worker).hostname) for worker in workers}
 
 
 def slices_there(partial: Path) -> int:
