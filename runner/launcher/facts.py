@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from runner.batch.allocation import Allocation
+from runner.launcher.options import LaunchOptions
 from runner.launcher.place import Place
 from runner.node import gpus, memory, open_files, scratch
 
@@ -40,6 +40,8 @@ class RankFacts:
         The cores meant for each rank, where the batch system says so.
     open_files : int
         How many files and connections a process of it may have open.
+    resources : dict of str to float
+        The tags that its workers were given (see ``--resources``).
     notes : tuple of str
         What people should know about the machine.
     """
@@ -54,6 +56,7 @@ class RankFacts:
     gpu_ids: tuple[str, ...] = ()
     cpus_per_rank: int | None = None
     open_files: int = 1024
+    resources: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def to_message(self) -> dict[str, Any]:
@@ -68,13 +71,13 @@ class RankFacts:
 
 
 def gather_facts(
-    place: Place, allocation: Allocation, environ: Mapping[str, str], scratch_folder: Path | None = None
+    place: Place, allocation: Allocation, environ: Mapping[str, str], options: LaunchOptions
 ) -> RankFacts:
-    """Look at the machine and the batch system's gifts."""
+    """Look at the machine, the batch system's gifts, and what is this rank's alone among the options."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     visible = gpus.visible_gpus(environ, gpus.present_gpus())
     given = "CUDA_VISIBLE_DEVICES" in environ
-    notes = scratch.doubts(environ, scratch_folder)
+    notes = scratch.doubts(environ, options.scratch)
     if allocation.gpus_here and not visible and not given:
         notes += (f"{_gpus(allocation)}, and its ranks see none: CUDA_VISIBLE_DEVICES is not set",)
     return RankFacts(
@@ -88,6 +91,7 @@ def gather_facts(
         gpu_ids=allocation.gpu_ids if given and len(allocation.gpu_ids) == len(visible) else (),
         cpus_per_rank=allocation.cpus_per_task,
         open_files=open_files.limit(),
+        resources=dict(options.resources),
         notes=notes,
     )
 

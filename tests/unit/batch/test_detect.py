@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -218,6 +219,7 @@ def test_sge(tmp_path: Path) -> None:
         submit_folder=HOME,
         scratch=Path("/tmp/1.1.all.q"),
         cancel_command="qdel 1",
+        last_warning=signal.SIGUSR2,
     )
 
 
@@ -231,6 +233,7 @@ def test_sge_array_task_that_was_started_again() -> None:
         submit_folder=HOME,
         scratch=Path("/tmp/2.5.all.q"),
         cancel_command="qdel 2.5",
+        last_warning=signal.SIGUSR2,
     )
 
 

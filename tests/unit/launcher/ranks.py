@@ -19,6 +19,7 @@ def rank(
     gpus_given: bool = True,
     gpu_ids: str = "",
     cpus_per_rank: int | None = None,
+    resources: dict[str, float] | None = None,
 ) -> RankFacts:
     """One rank; `gpus` is written as in ``CUDA_VISIBLE_DEVICES``."""
     return RankFacts(
@@ -31,6 +32,7 @@ def rank(
         gpus_given=gpus_given,
         gpu_ids=tuple(gpu_ids.split(",")) if gpu_ids else (),
         cpus_per_rank=cpus_per_rank,
+        resources=resources or {},
     )
 
 
