@@ -1,4 +1,4 @@
-"""The tool ``runner cancel``: end a batch job, and the parts of its chain that come behind it."""
+"""The tool ``runner cancel``: end a batch job in order, and the parts of its chain that come behind it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _LOOK_SECONDS = 1.0
 def command(job: str, system: str | None) -> None:
     """End JOB: the batch system's id, or a name of runner status.
 
-    Of a chain, the parts behind it end as well.
+    Of a chain, the parts behind it end as well. Where the batch system would kill a job at once, it is asked to
+    end first, and waited for.
     """
     from runner.jobs.followed import follow
 

@@ -114,6 +114,8 @@ def test_the_command(tmp_path: Path) -> None:
     listed = status(tmp_path)
     assert ("living" in listed.output, "over" in listed.output) == (True, False)
     assert "over" in status(tmp_path, "--all").output
+    assert "living" in status(tmp_path, "--system", "slurm").output
+    assert "no job is running" in status(tmp_path, "--system", "oar").output
     assert status(tmp_path, "over").output.startswith("over: ended 143")
     assert status(tmp_path, "8").output == status(tmp_path, "over").output
     assert "over" in status(tmp_path / "elsewhere", "--all", "--status-dir", str(tmp_path)).output
