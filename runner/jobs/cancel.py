@@ -25,8 +25,8 @@ _LOOK_SECONDS = 1.0
 def command(job: str, system: str | None) -> None:
     """End JOB: the batch system's id, or a name of runner status.
 
-    Of a chain, the parts behind it end as well. Where the batch system would kill a job at once, it is asked to
-    end first, and waited for.
+    Of a chain, the parts behind it end as well. Where the batch system would kill a job at once, it is asked
+    to end first, and waited for.
     """
     from runner.jobs.followed import follow
 
