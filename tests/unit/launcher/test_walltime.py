@@ -67,7 +67,7 @@ def test_people_are_told_whose_end_it_is(allocation: Allocation, limit: float | 
 
 @pytest.mark.parametrize("ends_in", [-10, 4])
 def test_a_job_without_time_to_start_did_nothing_and_may_be_gone_on_with(ends_in: float) -> None:
-    with pytest.raises(PartialError, match=r"over before it began \(SLURM ends job 36 at .*; give it more time"):
+    with pytest.raises(PartialError, match=r"over before it began \(SLURM ends job 36 at .*; give it more"):
         plan_walltime(slurm(ends_in), started_at=NOW)
 
 
