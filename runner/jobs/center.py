@@ -20,7 +20,7 @@ def command(scan: Path, entry: str | None, bands: int) -> None:
 
     Prints the column, counted from the left with pixel centres at 0, 1, ..., and the evidence for it.
     """
-    from runner.tomo.center import find_center
+    from runner.tomo.axis import find_center
     from runner.tomo.scan import open_scan
 
     opened = open_scan(scan, entry=entry)

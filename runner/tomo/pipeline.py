@@ -15,7 +15,7 @@ from distributed import Client, wait
 
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.begin import Begun, begin, go_on, leave
-from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
+from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers

@@ -1,0 +1,40 @@
+"""Move sinograms along the detector by fractions of a column."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+from runner.tomo.reconstruct.filters import pad, padded_length
+
+
+def shift_rows(sinograms: NDArray[np.float32], columns: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Move the sinogram of each row to the right, by a number of columns of its own.
+
+    By the phases of its Fourier transform, which smooths nothing; the outer columns are carried on.
+
+    Parameters
+    ----------
+    sinograms : (row, angle, column) float32
+        Line integrals.
+    columns : (row,) float64
+        By how much; negative to the left.
+
+    Returns
+    -------
+    (row, angle, column) float32
+        The argument itself, if nothing moves.
+    """
+    if not np.any(columns):
+        return sinograms
+    width = sinograms.shape[2]
+    length = padded_length(width)
+    frequencies = scipy.fft.rfftfreq(length)
+    moved = np.empty_like(sinograms)
+    for into, sinogram, far in zip(moved, sinograms, columns, strict=True):
+        phases = np.exp(-2j * np.pi * frequencies * far).astype(np.complex64)
+        phases[-1] = phases[-1].real  # the Nyquist frequency is its own mirror
+        spectrum = scipy.fft.rfft(pad(sinogram, length, "edge"), axis=1)
+        into[:] = scipy.fft.irfft(spectrum * phases, length, axis=1)[:, :width]
+    return moved
