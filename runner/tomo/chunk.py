@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from distributed import get_worker
@@ -17,6 +18,7 @@ from runner.tomo.correct.flatfield import corrected_sinograms
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
 from runner.tomo.volume.slab import Target, write_slab
 
@@ -35,6 +37,9 @@ class Setup:
     quality: str = "standard"
     cutoff: float = 1.0
     memory: float = math.inf
+    size: int | None = None
+    half_acquisition: bool = False
+    weights: Literal["gaps"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +56,16 @@ class Job:
         Where they go.
     scale : float
         Factor from 1/pixel to the volume's unit.
+    slope : float
+        By how many columns the rotation axis moves from one row to the next; it is where the setup says in
+        the detector's middle row.
     """
 
     scan: Scan
     setup: Setup
     target: Target
     scale: float
+    slope: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +111,8 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         with clock.stage("read"), warnings_to_client(_COMPILER):
             rows = slice(chunk.first_row, chunk.end_row)
             sinograms = corrected_sinograms(job.scan, rows, threads=own_threads)
+            numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
+            shift_rows(sinograms, -job.slope * (numbers - (job.scan.rows - 1) / 2))
         with clock.stage("reconstruct"):
             with warnings_to_client(_COMPILER):
                 reconstruct = _reconstructor(job.setup, own_threads)
@@ -131,6 +142,9 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         mask=setup.mask,
         threads=threads,
         memory=setup.memory,
+        size=setup.size,
+        half_acquisition=setup.half_acquisition,
+        weights=setup.weights,
     )
 
 

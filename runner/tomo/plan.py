@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from runner.errors import ScanError
+from runner.tomo.reconstruct.acquisition import acquisition_of
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
 from runner.units import format_size
@@ -61,6 +62,8 @@ class Work:
         Bytes of a stored pixel.
     size : int
         Pixels along both sides of a slice.
+    extent, half, blended, uneven
+        See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
     method, quality : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
@@ -74,6 +77,10 @@ class Work:
     frames: int
     itemsize: int
     size: int
+    extent: int | None = None
+    half: bool = False
+    blended: bool = False
+    uneven: bool = False
     method: str = "fourier"
     quality: str = "standard"
 
@@ -133,9 +140,23 @@ class Plan:
 
 
 def work_of(
-    scan: Scan, first_row: int, end_row: int, *, method: str = "fourier", quality: str = "standard"
+    scan: Scan,
+    first_row: int,
+    end_row: int,
+    *,
+    center: float | None = None,
+    field: str = "auto",
+    method: str = "fourier",
+    quality: str = "standard",
 ) -> Work:
-    """Take the sizes from a scan."""
+    """Take the sizes from a scan.
+
+    Raises
+    ------
+    ScanError
+        If half acquisition is asked for, and the scan is no full turn.
+    """
+    acquisition = acquisition_of(scan.angles.tolist(), scan.columns, center, field)
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
     return Work(
@@ -147,7 +168,11 @@ def work_of(
         darks=darks,
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
-        size=scan.columns,
+        size=acquisition.size,
+        extent=acquisition.extent,
+        half=acquisition.half,
+        blended=acquisition.blended,
+        uneven=acquisition.uneven,
         method=method,
         quality=quality,
     )
@@ -245,7 +270,7 @@ def _problem(work: Work, threads: int) -> Problem:
         method=work.method,
         quality=work.quality,
         angles=work.angles,
-        columns=work.columns,
+        columns=work.extent or work.columns,
         size=work.size,
         threads=threads,
     )

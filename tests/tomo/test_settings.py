@@ -31,6 +31,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         "quality": "default",
         "window": "command line",
         "cutoff": "default",
+        "field_of_view": "default",
         "padding": "default",
         "rows": str(config),
         "units": "default",

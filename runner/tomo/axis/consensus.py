@@ -14,8 +14,8 @@ _CLOSE = 0.5
 def consensus(findings: tuple[Finding, ...]) -> tuple[float, str]:
     """Decide on an axis: (column, confidence).
 
-    It is the median of what the methods find that are without doubt. The first one has seen the whole detector;
-    where it is in doubt itself, another one that is not has to confirm it.
+    It is the median of what the methods find that are without doubt. The first one has seen the whole
+    detector; where it is in doubt itself, another one that is not has to confirm it.
 
     Parameters
     ----------

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.tomo.axis.consensus import consensus
-from runner.tomo.axis.finding import AxisEstimate, Band, Finding
-from runner.tomo.axis.opposite import Ballot, Result, compare, count
+from runner.tomo.axis.finding import AxisEstimate, Band
+from runner.tomo.axis.opposite import Result, compare, count
 from runner.tomo.axis.pairs import Pair, opposite_pairs
-from runner.tomo.axis.sharpness import NAME as SHARPNESS
 from runner.tomo.axis.sharpness import sharpness_finding
-from runner.tomo.axis.wedge import NAME as SINOGRAM
 from runner.tomo.axis.wedge import sinogram_finding
 from runner.tomo.correct.flatfield import corrected_sinograms
 from runner.tomo.reconstruct.shift import shift_rows
@@ -27,9 +25,9 @@ def find_center(scan: Scan, *, bands: int = 9, threads: int = 1) -> AxisEstimate
     """Find the rotation axis by three methods that have to agree.
 
     Views from opposite sides are mirror images of each other about the axis. Every such pair, in several
-    bands of rows, votes for the position where its views match best. In those bands that show most of the object,
-    the sinogram's double wedge and the sharpness of the slice confirm it. A few frames, and a few rows
-    of all frames, are read, however large the scan.
+    bands of rows, votes for the position where its views match best. In those bands that show most of the
+    object, the sinogram's double wedge and the sharpness of the slice confirm it. A few frames, and a few
+    rows of all frames, are read, however large the scan.
 
     Parameters
     ----------
@@ -54,9 +52,9 @@ def find_center(scan: Scan, *, bands: int = 9, threads: int = 1) -> AxisEstimate
         ballots.append(compare(pairs, rows, sinograms, numbers))
     middle = (scan.rows - 1) / 2
     result = count(tuple(ballots), middle)
-    rows = rows_to_look_at(result.bands)
-    sinograms = np.concatenate([corrected_sinograms(scan, part, threads=threads) for part in rows])
-    offsets = np.concatenate([np.arange(part.start, part.stop) for part in rows]) - middle
+    parts = rows_to_look_at(result.bands)
+    sinograms = np.concatenate([corrected_sinograms(scan, part, threads=threads) for part in parts])
+    offsets = np.concatenate([np.arange(part.start, part.stop) for part in parts]) - middle
     return judge(result, pairs, sinograms, offsets, scan.angles, threads=threads)
 
 
@@ -92,7 +90,8 @@ def judge(
     """
     first = result.finding
     # where the axis is tilted, all rows are told to have it where the middle row has it
-    upright = shift_rows(sinograms, -result.line.slope * offsets)
+    upright = sinograms.copy()
+    shift_rows(upright, -result.line.slope * offsets)
     findings = [first, sinogram_finding(upright, angles)]
     if np.isfinite(first.position):
         findings.append(sharpness_finding(upright, angles, first.position, threads=threads))

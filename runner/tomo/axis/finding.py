@@ -70,8 +70,13 @@ class Finding:
     curve: Curve | None = None
 
     def __str__(self) -> str:
+        return f"{self.method} {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What it says, without its name."""
         value = f"{self.position:.2f} +- {self.spread:.2f}" if np.isfinite(self.position) else "nothing"
-        return f"{self.method} {value}" + (f" ({self.doubt})" if self.doubt else "")
+        return value + (f" ({self.doubt})" if self.doubt else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,8 @@ def compare(
         Their numbers in the scan, ascending.
     """
     matches = [
-        register(_see(pair.first, sinograms, numbers), _see(pair.second, sinograms, numbers)) for pair in pairs
+        register(_see(pair.first, sinograms, numbers), _see(pair.second, sinograms, numbers))
+        for pair in pairs
     ]
     return Ballot(start=rows.start, stop=rows.stop, matches=tuple(matches))
 

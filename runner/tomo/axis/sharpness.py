@@ -1,9 +1,9 @@
 """The slice itself: about a wrong axis, edges are doubled.
 
-From half a turn, every edge gets the shape of a tuning fork, and the total variation of the slice is least for
-the right axis. From more, what opposite views show is laid twice beside each other, and blurs: the variance is
-greatest. Measures of this kind: T. Donath, F. Beckmann and A. Schreyer, "Automated determination of
-the center of rotation in tomography data", J. Opt. Soc. Am. A 23 (2006) 1048-1057,
+From half a turn, every edge gets the shape of a tuning fork, and the total variation of the slice is least
+for the right axis. From more, what opposite views show is laid twice beside each other, and blurs: the
+variance is greatest. Measures of this kind: T. Donath, F. Beckmann and A. Schreyer, "Automated determination
+of the center of rotation in tomography data", J. Opt. Soc. Am. A 23 (2006) 1048-1057,
 https://doi.org/10.1364/JOSAA.23.001048.
 """
 
@@ -41,7 +41,9 @@ def sharpness_finding(
         How many reconstruct.
     """
     columns = sinograms.shape[2]
-    reach = min(max(columns / 24, _LEAST_REACH), _MOST_REACH)  # little of the detector: the object stays in view
+    reach = min(
+        max(columns / 24, _LEAST_REACH), _MOST_REACH
+    )  # little of the detector: the object stays in view
     centers = around + np.arange(-reach, reach + _STEP / 2, _STEP)
     centers = centers[(centers >= 0) & (centers <= columns - 1)]
     few = slice(None, None, max(1, -(-len(angles) // _MOST_ANGLES)))

@@ -1,7 +1,7 @@
 """The sinogram's double wedge: a wrong axis puts energy where no sinogram has any.
 
-The mirrored half turn behind a half turn is a whole one, if it is mirrored about the axis. The Fourier transform of
-a whole turn, by the number of waves per turn k and by the frequency f along the detector, lies within
+The mirrored half turn behind a half turn is a whole one, if it is mirrored about the axis. The Fourier
+transform of a whole turn, by the number of waves per turn k and the frequency f along the detector, lies in
 ``|k| < 2 pi R |f|``, R being the object's radius (P. R. Edholm, R. M. Lewitt and B. Lindholm, Proc. SPIE 671
 (1986) 8-18). About a wrong axis the halves do not join, and energy appears beyond: N. T. Vo, M. Drakopoulos,
 R. C. Atwood and C. Reinhard, "Reliable method for calculating the center of rotation in parallel-beam

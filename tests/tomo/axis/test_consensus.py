@@ -37,7 +37,9 @@ def test_methods_that_agree(places, position, confidence):
     assert trust == confidence
 
 
-@pytest.mark.parametrize("places", [(40.0, 41.1), (40.0, 40.5, 38.9), ((40.0,), (40.0,), 41.5), ((np.inf,), 40.0)])
+@pytest.mark.parametrize(
+    "places", [(40.0, 41.1), (40.0, 40.5, 38.9), ((40.0,), (40.0,), 41.5), ((np.inf,), 40.0)]
+)
 def test_methods_that_disagree_are_refused_by_name(places):
     with pytest.raises(ScanError, match=r"disagree: opposite views .*, (sinogram|sharpness) .*--center PX"):
         consensus(findings(*places))

@@ -34,4 +34,4 @@ def test_an_axis_out_of_reach_is_in_doubt():
 def test_the_search_ends_with_the_detector():
     angles = np.arange(120) * 1.5
     finding = sharpness_finding(sinograms(angles, 30.0), angles, 3.0)
-    np.testing.assert_array_equal(finding.curve.centers, np.arange(0, 7.5, 0.5))  # 4 columns to the left are 3
+    np.testing.assert_array_equal(finding.curve.centers, np.arange(0, 7.5, 0.5))  # not beyond
