@@ -19,8 +19,8 @@ from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
-from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.notes import notes_from_workers
+from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.scan import Scan, open_scan
 from runner.tomo.settings import AUTO, Settings, rows_within
