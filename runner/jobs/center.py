@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from runner.jobs.commands import run_command
+from runner.jobs.scan_options import scan_options, sources_of
 
 if TYPE_CHECKING:
     from runner.tomo.axis import AxisEstimate
@@ -19,7 +20,7 @@ _FILE = click.Path(path_type=Path, readable=False)
 
 @click.command("center")
 @click.argument("scan", type=_FILE)
-@click.option("--entry", help="Group of the file that holds the scan, where there are several.")
+@scan_options
 @click.option(
     "--bands", type=click.IntRange(min=1), default=9, show_default=True, help="Bands of rows to look at."
 )
@@ -30,21 +31,21 @@ _FILE = click.Path(path_type=Path, readable=False)
 def command(
     *,
     scan: Path,
-    entry: str | None,
     bands: int,
     picture: Path | None,
     sweep: str | None,
     row: int | None,
     stack: Path | None,
+    **given: Any,
 ) -> None:
     """Find the rotation axis of SCAN, or show slices about many.
 
     Prints the column, counted from the left with pixel centres at 0, 1, ..., and the evidence for it: what
     views of opposite sides, the sinogram and the sharpness of slices say.
     """
-    from runner.tomo.scan import open_scan
+    from runner.tomo.check import checked_scan
 
-    opened = open_scan(scan, entry=entry)
+    opened = checked_scan(scan, sources_of(given), say=lambda text: click.echo(text, err=True))
     if sweep is None:
         _find(opened, bands, picture)
     else:

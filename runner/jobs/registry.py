@@ -46,6 +46,7 @@ BUILT_INS = {
     "reconstruct": BuiltIn("runner.jobs.reconstruct", True, "Job: reconstruct a scan into a volume."),
     "center": BuiltIn("runner.jobs.center", True, "Job: find the rotation axis of a scan."),
     "serve": BuiltIn("runner.jobs.serve", True, "Job: keep the cluster for clients elsewhere."),
+    "check": BuiltIn("runner.jobs.check", False, "Tool: say all that is wrong with a scan."),
     "info": BuiltIn("runner.jobs.info", False, "Tool: print what the launcher sees here."),
     "status": BuiltIn("runner.jobs.status", False, "Tool: show the jobs that run, or one of them."),
     "submit": BuiltIn("runner.jobs.submit", False, "Tool: submit a job to the batch system."),

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from distributed import get_worker
@@ -39,7 +38,7 @@ class Setup:
     memory: float = math.inf
     size: int | None = None
     half_acquisition: bool = False
-    weights: Literal["gaps"] | None = None
+    weights: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

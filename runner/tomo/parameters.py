@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from runner.tomo.axis import AxisEstimate
 from runner.tomo.plan import Plan
+from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
 from runner.tomo.volume.provenance import Parameter
@@ -35,15 +36,17 @@ class Axis:
 
 def parameters_of(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
-    used: dict[str, str | float | bool] = {name: getattr(settings, name) for name in NAMES}
+    chosen = {name: getattr(settings, name) for name in NAMES}
+    used: dict[str, str | float | bool] = {name: value for name, value in chosen.items() if value is not None}
     used |= {
         "entry": scan.entry,
+        "projections_used": scan.projections.count,
+        "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         "rows": f"{plan.work.first_row}:{plan.work.end_row}",
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
-        "uneven_angles": plan.work.uneven,
     }
     origins = {name: settings.origin(name) for name in NAMES}
     origins |= dict.fromkeys(("center", "axis_slope"), axis.origin)

@@ -62,7 +62,7 @@ class Work:
         Bytes of a stored pixel.
     size : int
         Pixels along both sides of a slice.
-    extent, half, blended, uneven
+    extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
     method, quality : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
@@ -80,7 +80,6 @@ class Work:
     extent: int | None = None
     half: bool = False
     blended: bool = False
-    uneven: bool = False
     method: str = "fourier"
     quality: str = "standard"
 
@@ -172,7 +171,6 @@ def work_of(
         extent=acquisition.extent,
         half=acquisition.half,
         blended=acquisition.blended,
-        uneven=acquisition.uneven,
         method=method,
         quality=quality,
     )

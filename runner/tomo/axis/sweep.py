@@ -13,6 +13,7 @@ from runner.errors import UsageError, WriteError
 from runner.tomo.correct.flatfield import corrected_sinograms
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.acquisition import acquisition_of
+from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 
 _MOST = 200
@@ -74,6 +75,7 @@ def make_sweep(scan: Scan, row: int, centers: tuple[float, ...], *, threads: int
         raise UsageError(f"row {row} is not on the detector", f"choose within 0:{scan.rows}")
     angles = scan.angles.tolist()
     sinograms = corrected_sinograms(scan, slice(row, row + 1), threads=threads)
+    weights = shares_of(scan.angles)
     taken = [acquisition_of(angles, scan.columns, center) for center in centers]
     size = max(one.size for one in taken)
     slices = np.empty((len(centers), size, size), np.float32)
@@ -84,7 +86,7 @@ def make_sweep(scan: Scan, row: int, centers: tuple[float, ...], *, threads: int
             size=size,
             center=center,
             half_acquisition=one.blended,
-            weights="gaps" if one.uneven else None,
+            weights=weights,
             threads=threads,
         ) as reconstruct:
             image[:] = reconstruct(sinograms)[0]

@@ -1,18 +1,15 @@
-"""What the angles and the rotation axis make of a scan: half or full field, even or uneven angles."""
+"""What the angles and the rotation axis make of a scan: half or full field."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from runner.errors import ScanError
 from runner.tomo.reconstruct.geometry import Geometry
 
 _OFFSET = 0.1  # of the columns: an axis further from the middle was put there on purpose
 _CENTRED = 1.0  # columns: no ray is seen from one side only that matters
-_EVEN = 0.1  # of a step, by which steps may differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +23,6 @@ class Acquisition:
     blended : bool
         In a full turn, rays are seen from both sides near the axis, and from one side beyond: each view
         counts accordingly. Always so for `half`.
-    uneven : bool
-        Projections have different shares in the turn.
     size : int
         Pixels along both sides of a slice.
     extent : int
@@ -36,7 +31,6 @@ class Acquisition:
 
     half: bool
     blended: bool
-    uneven: bool
     size: int
     extent: int
 
@@ -82,17 +76,6 @@ def acquisition_of(
     return Acquisition(
         half=half,
         blended=blended,
-        uneven=_uneven(angles),
         size=geometry.extent if half else columns,
         extent=geometry.extent if blended else columns,
     )
-
-
-def _uneven(angles: Sequence[float]) -> bool:
-    """Tell whether angles are anything but evenly spread over half turns, with or without their end."""
-    steps = np.diff(np.sort(angles))
-    step = float(np.median(steps))
-    if step <= 0 or float(np.ptp(steps)) > _EVEN * step:
-        return True
-    span = float(steps.sum())
-    return min(abs(end - 180 * round(end / 180)) for end in (span, span + step)) > step / 4
