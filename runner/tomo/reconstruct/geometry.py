@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_WEDGE = 3.0  # gaps in the angles; those of a golden-ratio scan differ by 2.6 at most
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
@@ -137,10 +135,6 @@ class Geometry:
 def gap_shares(angles: Sequence[float], full_turn: bool = False) -> tuple[float, ...]:
     """Share half a turn among projections at uneven angles: half of the gap on both sides of each.
 
-    Of directions seen twice, as in an arc of 200 degrees, each view gets half. A gap wider than three usual
-    ones is a missing wedge, which nobody has seen: it is shared among all, and the mean of a slice stays as
-    it was.
-
     Parameters
     ----------
     angles : sequence of float
@@ -155,8 +149,6 @@ def gap_shares(angles: Sequence[float], full_turn: bool = False) -> tuple[float,
     folded = np.mod(angles, period)
     order = np.argsort(folded, kind="stable")
     gaps = np.diff(folded[order], append=folded[order[0]] + period)  # after each
-    steps = gaps[gaps > 1e-6]
-    gaps = np.where(gaps > _WEDGE * np.median(steps), np.median(steps), gaps)
     shares = np.empty(len(folded))
     shares[order] = (gaps + np.roll(gaps, 1)) / 2
-    return tuple((shares * np.pi / shares.sum()).tolist())
+    return tuple((shares * np.pi / period).tolist())
