@@ -11,21 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from distributed import Client, wait
+from distributed import Client, get_worker, wait
 
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
+from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.begin import Begun, begin, go_on, leave
-from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.check import inspect
-from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
-from runner.tomo.physics import PHYSICS, as_told, corrections_of
+from runner.tomo.parameters import Axis, parameters_of
+from runner.tomo.physics import as_told, corrections_of
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
-from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
+from runner.tomo.settings import AUTO, Settings, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.hdf5 import (
     DATASET,
@@ -39,25 +39,6 @@ from runner.tomo.volume.resume import Unfinished, read_unfinished
 from runner.tomo.volume.slab import Target, clear_slab
 
 _AXIS_SECONDS = 900  # a few rows of all projections, read and registered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
-    """The rotation axis as used.
-
-    Attributes
-    ----------
-    position : float
-        Detector column.
-    origin : str
-        What it was given by, or how it was found.
-    evidence : AxisEstimate or None
-        What speaks for it, where it was found.
-    """
-
-    position: float
-    origin: str
-    evidence: AxisEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +72,16 @@ class Outcome:
     seconds: float
 
 
-def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
+def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float | None = None) -> Plan:
     """Plan a reconstruction.
+
+    Parameters
+    ----------
+    scan : Scan
+    settings : Settings
+    resources : Resources
+    center : float or None
+        The rotation axis that was found, if it is to be found.
 
     Raises
     ------
@@ -103,7 +92,13 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
     """
     rows = rows_within(settings.rows, scan.rows)
     work = work_of(
-        scan, *rows, corrections_of(scan, settings), method=settings.method, quality=settings.quality
+        scan,
+        *rows,
+        corrections_of(scan, settings),
+        center=center if settings.center == AUTO else float(settings.center),
+        field=settings.field_of_view,
+        method=settings.method,
+        quality=settings.quality,
     )
     return make_plan(work, resources)
 
@@ -161,13 +156,14 @@ def reconstruct(
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
-    plan = plan_for(scan, settings, resources_of(client))
+    plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
         for finding in inspection.findings:
             on_note(str(finding))
-        parameters = _parameters(scan, plan, axis, units, settings)
+        plan = plan_for(scan, settings, resources_of(client), axis.position)
+        parameters = parameters_of(scan, plan, axis, units, settings)
         content = content_of(scan, plan, units, parameters, command_line)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
@@ -180,6 +176,7 @@ def reconstruct(
             setup=setup_of(scan, plan, axis.position, settings),
             target=begun.target,
             scale=scale,
+            slope=axis.slope,
         )
         try:
             with notes_from_workers(client, on_note):
@@ -239,7 +236,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
         If no worker answers.
     """
     if settings.center == AUTO:
-        future = client.submit(find_center, scan, pure=False)
+        future = client.submit(_find_center, scan, pure=False)
         try:
             wait(future, timeout=_AXIS_SECONDS)
         except TimeoutError as error:
@@ -248,7 +245,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
                 "see the workers' logs, or give the axis with --center",
             ) from error
         found = future.result()
-        return Axis(position=found.position, origin=found.method, evidence=found)
+        return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
     position = float(settings.center)
     if position > scan.columns - 1:
         raise UsageError(
@@ -258,11 +255,16 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
     return Axis(position=position, origin=settings.origin("center"))
 
 
+def _find_center(scan: Scan) -> AxisEstimate:
+    """Find the axis with all threads of this worker."""
+    return find_center(scan, threads=int(get_worker().state.nthreads))
+
+
 def _axis_of(found: Unfinished | None, settings: Settings) -> Axis | None:
     """Take the axis that an earlier run has found, where it was to be found: one volume has one axis."""
     if found is None or settings.center != AUTO or found.center_origin != FOUND_BY:
         return None
-    return Axis(position=found.center, origin=found.center_origin)
+    return Axis(position=found.center, slope=found.slope, origin=found.center_origin)
 
 
 def _going_on(begun: Begun, plan: Plan) -> str:
@@ -290,6 +292,8 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         padding=settings.padding,
         mask=settings.mask,
         memory=plan.buffers,
+        size=plan.work.size,
+        half_acquisition=plan.work.blended,
     )
 
 
@@ -306,34 +310,6 @@ def content_of(
         pixel_size=scan.pixel_size,
         provenance=collect(scan.path, typed, parameters),
     )
-
-
-def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
-    """List all that shaped the volume, as it was used."""
-    chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {
-        name: str(value) if isinstance(value, Choice) else value
-        for name, value in chosen.items()
-        if value is not None
-    }
-    used |= {
-        "entry": scan.entry,
-        "projections_used": scan.projections.count,
-        "weights": "equal" if shares_of(scan.angles) is None else "by angle",
-        "center": axis.position,
-        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
-        "units": units,
-    }
-    origins = {name: settings.origin(name) for name in NAMES} | {"center": axis.origin}
-    for name in ("spread", "agreement", "score") if axis.evidence else ():
-        used[f"center_{name}"] = getattr(axis.evidence, name)
-        origins[f"center_{name}"] = axis.origin
-    of_scan = {name: value for name in PHYSICS if (value := getattr(scan, name)) is not None}
-    used |= of_scan
-    origins |= {name: "scan" for name in of_scan if getattr(settings, name) is None}
-    return [
-        Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
-    ]
 
 
 def _clear(target: Target, chunks: Sequence[Chunk]) -> None:
