@@ -29,6 +29,7 @@ _Row = tuple[str, ...]
 @click.command(short_help="Show the jobs that run, or one of them.")
 @click.argument("job", required=False)
 @click.option("--all", "everything", is_flag=True, help="List jobs that are over as well.")
+@click.option("--watch", is_flag=True, help="Of a map: show its state until it is over.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON, for programs.")
 @click.option(
     "--status-dir",
@@ -36,8 +37,8 @@ _Row = tuple[str, ...]
     type=click.Path(path_type=Path),
     help="Where the jobs keep their records. [default: RUNNER_STATUS_DIR or ~/.cache/runner/jobs]",
 )
-def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | None) -> None:
-    """Show the jobs that run; or all about JOB: a name of the list, or the batch system's number."""
+def command(*, job: str | None, everything: bool, watch: bool, as_json: bool, folder: Path | None) -> None:
+    """Show the jobs that run; or all about JOB: a name of the list, the batch system's number, or a map."""
     from runner.launcher.journal import default_folder, read_records
 
     folder = folder or default_folder()
@@ -45,6 +46,8 @@ def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | 
     records = read_records(folder)
     if job is not None:
         records = [record for record in records if job in (record.name, record.job_id)]
+        if not records and not as_json and show_map(job, watch=watch):
+            return
         if not records and not as_json and (queued := in_queue(job)):
             click.echo(queued)
             return
@@ -61,6 +64,19 @@ def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | 
         click.echo("\n\n".join(details(record, now) for record in records))
     else:
         click.echo(table(records, now) if records else f"no job is running (records: {folder})")
+
+
+def show_map(name: str, *, watch: bool) -> bool:
+    """Show how a map is, if there is one of that name; tell whether there is."""
+    from runner.jobs.map_status import show
+    from runner.maps.map import open_map
+
+    try:
+        opened = open_map(name)
+    except MissingFileError:
+        return False
+    show(opened, watch=watch)
+    return True
 
 
 def in_queue(job: str) -> str:
