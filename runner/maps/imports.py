@@ -31,6 +31,9 @@ sys.exit(try_inputs(work, Component(*first) if first else None))
 """
 
 
+_HOME = os.fspath(Path(__file__).parents[2])  # of this package, which need not be installed
+
+
 def own_folders(path: Sequence[str], prefixes: Iterable[str]) -> tuple[str, ...]:
     """Return the folders of a search path that do not belong to the interpreter.
 
@@ -76,6 +79,7 @@ def check_elsewhere(inputs: Inputs, folders: Sequence[str], function: str) -> No
         trial = subprocess.run(
             [sys.executable, "-c", _TRIAL, json.dumps(told)],
             cwd="/",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([_HOME, *_path_variable()])},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -93,3 +97,7 @@ def check_elsewhere(inputs: Inputs, folders: Sequence[str], function: str) -> No
             f"another process cannot load {function} or its argument: {said[0]}",
             "put what is missing into the script, a file beside it, or an installed package",
         )
+
+
+def _path_variable() -> list[str]:
+    return [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]

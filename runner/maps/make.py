@@ -150,36 +150,45 @@ def _prepare(
     named = numbered(len(listed)) if keys is None else list(keys)
     check_keys(named, len(listed))
     try:
+        inputs = _write_inputs(layout, function, listed, named)
+        record = MapRecord(
+            function=name_of(function),
+            source=source_of(function),
+            inputs=inputs.path.name,
+            function_size=inputs.function_size,
+            components=inputs.components,
+            import_folders=folders_here(),
+            versions=versions(),
+            created=time.time(),
+            chunk=chunk,
+            on_error=on_error,
+            resources=None if resources is None else dict(resources),
+            cluster_per_component=cluster_per_component,
+            job={"local": True} if job == "local" else to_plain(job if isinstance(job, Job) else None),
+        )
+        try:
+            if job == "local" or isinstance(job, Job):
+                check_elsewhere(inputs, record.import_folders, record.function)
+            return _settle(layout, record, inputs, changed)
+        except BaseException:
+            inputs.path.unlink(missing_ok=True)
+            raise
+    except BaseException:
+        if not layout.record.exists():
+            _remove_empty(layout)
+        raise
+
+
+def _write_inputs(
+    layout: Layout, function: Callable[[Any], Any], arguments: list[Any], keys: list[str]
+) -> Inputs:
+    try:
         layout.make()
-        inputs = write_inputs(layout, function, listed, named)
+        return write_inputs(layout, function, arguments, keys)
     except OSError as error:
         raise WriteError(
             f"map {layout.folder.name} cannot be written to {layout.folder} ({error})"
         ) from error
-    record = MapRecord(
-        function=name_of(function),
-        source=source_of(function),
-        inputs=inputs.path.name,
-        function_size=inputs.function_size,
-        components=inputs.components,
-        import_folders=folders_here(),
-        versions=versions(),
-        created=time.time(),
-        chunk=chunk,
-        on_error=on_error,
-        resources=None if resources is None else dict(resources),
-        cluster_per_component=cluster_per_component,
-        job={"local": True} if job == "local" else to_plain(job if isinstance(job, Job) else None),
-    )
-    try:
-        if job == "local" or isinstance(job, Job):
-            check_elsewhere(inputs, record.import_folders, record.function)
-        return _settle(layout, record, inputs, changed)
-    except BaseException:
-        inputs.path.unlink(missing_ok=True)
-        if not layout.record.exists():
-            _remove_empty(layout)
-        raise
 
 
 def _taken(layout: Layout, working: str) -> UsageError:

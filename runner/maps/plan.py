@@ -106,12 +106,13 @@ def too_long(cut: Mapping[str, float], seconds_left: float) -> dict[str, float]:
     cut : mapping of str to float
         Seconds that interrupted components had had.
     seconds_left : float
-        What one that begins now can have.
+        Until the end of a job that begins now.
 
     >>> too_long({"a": 3590.0, "b": 200.0}, 3595.0)
     {'a': 3590.0}
     """
-    return {key: seconds for key, seconds in cut.items() if seconds >= _ALMOST_ALL * seconds_left}
+    most = _ALMOST_ALL * (seconds_left - LAST_WORDS)
+    return {key: seconds for key, seconds in cut.items() if seconds >= most}
 
 
 def in_order(components: Iterable[Component], cut: Mapping[str, float]) -> list[Component]:

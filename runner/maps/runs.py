@@ -125,7 +125,6 @@ def claim(layout: Layout, allocation: Allocation) -> Run:
         ends_at=allocation.ends_at,
     )
     try:
-        layout.runs.mkdir(exist_ok=True)
         with _file(layout, run.number).open("x") as file:
             file.write(json.dumps(asdict(run)))
     except FileExistsError as error:
