@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,12 +94,13 @@ def client_here() -> Client:
 
 
 def _run_local(layout: Layout) -> None:
-    """Run a cluster of this machine's in processes of their own, as a batch job would be."""
-    from runner.batch.scrub import scrubbed
+    """Run a cluster of this machine's in processes of their own, as a batch job would be.
 
+    They go on if this process is killed; who calls again meanwhile is told so.
+    """
     command = [sys.executable, "-m", "runner", *local_command(layout.folder)]
     nowhere = subprocess.DEVNULL  # what it says at the end is for people who type
-    code = subprocess.run(command, env=scrubbed(os.environ), stdout=nowhere, check=False).returncode
+    code = subprocess.run(command, stdout=nowhere, check=False).returncode
     if code in (0, RunnerError.exit_code):  # all came to an end, some of them as failures
         return
     run = latest_run(layout)
