@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("launch", "reconstruct", "scheduler")
+NAMES = ("launch", "map", "reconstruct", "scheduler")
 
 
 def main() -> None:
