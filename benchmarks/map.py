@@ -91,9 +91,7 @@ def main() -> None:
         if CONTENDERS[name](int(count), float(seconds)) != int(count):
             raise SystemExit(f"{name}: not all components were done")
         return
-    print(
-        f"| contender | components | each, s | total, s | beside the work, ms per component ({WORKERS} workers) |"
-    )
+    print(f"{WORKERS} workers\n\n| contender | components | each, s | total, s | beside the work, ms each |")
     print("|---|---|---|---|---|")
     for name in options.contenders:
         for count, seconds in SIZES[name]:

@@ -24,11 +24,14 @@ class Order:
         Everything that was said, put together.
     passed_over : dict of str to str
         What stood in the file and is not used, and why.
+    longest : float or None
+        Seconds after which the site ends a job of this queue, where its profile tells.
     """
 
     system: str
     request: JobRequest
     passed_over: dict[str, str]
+    longest: float | None = None
 
 
 def put_together(
@@ -71,4 +74,9 @@ def put_together(
         )
     request = JobRequest(command=command, **wishes)
     site.check(request)
-    return Order(system=system, request=request, passed_over=file.passed_over | refused)
+    return Order(
+        system=system,
+        request=request,
+        passed_over=file.passed_over | refused,
+        longest=site.queues.get(request.queue or ""),
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,22 @@ import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
-from runner.tomo.settings import AUTO, METHODS, PADDINGS, QUALITIES, UNITS, WINDOWS, Settings, load_settings
+from runner.tomo.settings import (
+    AUTO,
+    METHODS,
+    NAMES,
+    PADDINGS,
+    QUALITIES,
+    UNITS,
+    WINDOWS,
+    Settings,
+    load_settings,
+)
 from runner.units import format_duration
 
 if TYPE_CHECKING:
     from runner.tomo.dispatch import Progress
+    from runner.tomo.forecast import Forecast
     from runner.tomo.pipeline import Axis, Outcome
 
 _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
@@ -62,7 +74,12 @@ def column_or_auto(text: str) -> float | str:
     help="allocation, local, jobqueue:NAME, an address like tcp://HOST:PORT, or a scheduler file.  "
     "[allocation, made of the ranks of this job or of this machine]",
 )
-@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and stop.")
+@click.option(
+    "--plan",
+    "only_plan",
+    is_flag=True,
+    help="Time a chunk, say what would be done and how long it would take, and stop.",
+)
 def command(
     scan: Path,
     volume: Path,
@@ -79,7 +96,7 @@ def command(
     """
     settings = load_settings(config, given)
     if only_plan:
-        _print_plan(scan, settings, where)
+        _print_plan(scan, volume, settings, where)
     else:
         _reconstruct(scan, volume, settings, where, overwrite=overwrite)
 
@@ -95,16 +112,54 @@ def run(args: tuple[str, ...]) -> int:
     return run_command(command, args)
 
 
-def _print_plan(scan: Path, settings: Settings, where: str | None) -> None:
+def foresee(args: Sequence[str], threads: int) -> Forecast:
+    """Time a chunk of the job in this process, and say what follows for all of it.
+
+    Parameters
+    ----------
+    args : sequence of str
+        As on the command line.
+    threads : int
+        Of the worker.
+
+    Raises
+    ------
+    RunnerError
+        What the user has to mend.
+    """
     from runner.clusters import cluster
+    from runner.tomo.calibrate import calibrate
     from runner.tomo.dispatch import resources_of
+    from runner.tomo.forecast import Forecast
+    from runner.tomo.pipeline import plan_for
+    from runner.tomo.scan import open_scan
+    from runner.tomo.volume.place import check_place
+
+    given = command.make_context("reconstruct", list(args)).params
+    scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
+    check_place(volume.absolute(), overwrite=given.pop("overwrite"))
+    settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
+    opened = open_scan(scan, entry=settings.entry)
+    with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
+        plan = plan_for(opened, settings, resources_of(client))
+        timed = calibrate(opened, volume.absolute(), settings, plan, client)
+    return Forecast(work=plan.work, calibration=timed)
+
+
+def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None) -> None:
+    from runner.clusters import cluster
+    from runner.tomo.calibrate import calibrate
+    from runner.tomo.dispatch import resources_of
+    from runner.tomo.forecast import describe_time
     from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
     from runner.tomo.scan import open_scan
 
     opened = open_scan(scan, entry=settings.entry)
     with cluster(where) as client:
-        click.echo(describe(plan_for(opened, settings, resources_of(client))))
+        plan = plan_for(opened, settings, resources_of(client))
+        click.echo(describe(plan))
+        click.echo(f"{'time':<9}{describe_time(plan, calibrate(opened, volume, settings, plan, client))}")
 
 
 def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:

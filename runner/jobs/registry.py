@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from runner.jobs.auto import Foreseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,8 @@ class BuiltIn:
     Attributes
     ----------
     module : str
-        Holds ``command`` (a click command) and, for a job, ``run(args) -> int``.
+        Holds ``command`` (a click command) and, for a job, ``run(args) -> int``. One that can tell beforehand
+        what it will need holds ``foresee(args, threads)``, see :class:`runner.jobs.auto.Foreseen`.
     on_cluster : bool
         Whether it runs in the client of a cluster (a job) or right away (a tool).
     summary : str
@@ -30,6 +36,10 @@ class BuiltIn:
         """Import the module and return its command."""
         found: click.Command = importlib.import_module(self.module).command
         return found
+
+    def foresee(self) -> Callable[[Sequence[str], int], Foreseen] | None:
+        """Import the module and return what tells what the job will need, if it has that."""
+        return getattr(importlib.import_module(self.module), "foresee", None)
 
 
 BUILT_INS = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +47,13 @@ class SubmitCommand(click.Command):
     show_default=True,
     help="Submit so many jobs, each to go on where the one before it stopped (exit code 75).",
 )
+@click.option(
+    "--auto",
+    is_flag=True,
+    help="Choose --nodes, --time and --mem, where not given: a chunk of the job is timed here.",
+)
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="JOB [ARGS]...")
-def command(*, system: str | None, parts: int, job: tuple[str, ...], **given: Any) -> None:
+def command(*, system: str | None, parts: int, auto: bool, job: tuple[str, ...], **given: Any) -> None:
     """Ask the batch system for nodes, and run JOB on them with the runner.
 
     SYSTEM is the batch system; without it, the one whose commands are here. JOB is a script or a built-in
@@ -60,6 +67,8 @@ def command(*, system: str | None, parts: int, job: tuple[str, ...], **given: An
     )
     say_passed_over(order, given["jobqueue"])
     check_job(job)
+    if auto:
+        order = sized(order, given["nodes"], parts)
     click.echo(report(submit(order, parts)))
 
 
@@ -89,6 +98,33 @@ def check_job(job: tuple[str, ...]) -> None:
         raise MissingFileError(
             f"there is no script {name!r} here", "name one, or a built-in job (runner --help)"
         )
+
+
+def sized(order: Order, nodes: int | None, parts: int) -> Order:
+    """Choose nodes, walltime and memory of a built-in job, and say so.
+
+    Raises
+    ------
+    UsageError
+        If the job cannot be foreseen.
+    RunnerError
+        As from measuring it.
+    """
+    from runner.jobs.auto import size_job
+    from runner.jobs.registry import BUILT_INS
+
+    request = order.request
+    name, *args = request.command
+    foresee = BUILT_INS[name].foresee() if name in BUILT_INS else None
+    if foresee is None:
+        raise UsageError(
+            f"--auto cannot foresee {name!r}, only the job reconstruct", "give --nodes, --time and --mem"
+        )
+    here = len(os.sched_getaffinity(0))
+    threads = request.cpus_per_task or max(here // request.tasks_per_node, 1)
+    found = size_job(order, foresee(args, min(threads, here)), threads=threads, nodes=nodes, parts=parts)
+    say("runner", f"sized: {found.reason}")
+    return replace(order, request=found.request)
 
 
 def submit(order: Order, parts: int) -> Submission:

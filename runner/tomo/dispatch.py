@@ -66,7 +66,7 @@ def resources_of(client: Client) -> Resources:
     StartError
         If there are no workers.
     """
-    workers = _workers(client)
+    workers = workers_of(client)
     if not workers:
         raise StartError("the cluster has no workers", "start some, or wait until they are there")
     unlimited = psutil.virtual_memory().total // len(workers)
@@ -194,7 +194,7 @@ class _Dispatch(Generic[Result]):
 
     def _look(self) -> None:
         """See which workers there are, and take back what lost ones had."""
-        self._workers = dict.fromkeys(_workers(self._client))
+        self._workers = dict.fromkeys(workers_of(self._client))
         self._looked = time.monotonic()
         self._see_to_presence(bool(self._workers))
         for future, attempt in list(self.running.items()):
@@ -286,7 +286,14 @@ async def _gather_within(client: Client, futures: list[Future[Result]]) -> list[
     return list(await asyncio.wait_for(gathering, _GATHER))
 
 
-def _workers(client: Client) -> dict[str, dict[str, Any]]:
+def workers_of(client: Client) -> dict[str, dict[str, Any]]:
+    """Ask a cluster for its workers: what it knows of each, by address.
+
+    Raises
+    ------
+    LostError
+        If it does not answer.
+    """
     try:
         return dict(client.scheduler_info(n_workers=-1)["workers"])
     except OSError as error:

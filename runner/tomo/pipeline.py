@@ -152,20 +152,22 @@ def reconstruct(
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
     check_place(place, overwrite=overwrite)
     scan = open_scan(scan_path, entry=settings.entry)
-    check_apart(place, _files(scan))
+    check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
         parameters = _parameters(scan, plan, axis, units, settings)
-        content = _content(scan, plan, units, parameters, command_line)
+        content = content_of(scan, plan, units, parameters, command_line)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
             begun = go_on(found, content, plan, client, seconds_left=seconds_left)
             on_note(_going_on(begun, plan))
-        job = Job(scan=scan, setup=_setup(scan, plan, axis, settings), target=begun.target, scale=scale)
+        job = Job(
+            scan=scan, setup=setup_of(scan, plan, axis.position, settings), target=begun.target, scale=scale
+        )
         try:
             with notes_from_workers(client, on_note):
                 results, failures, left = run_chunks(
@@ -255,17 +257,18 @@ def _going_on(begun: Begun, plan: Plan) -> str:
     return f"going on with {begun.target.path}: {plan.work.rows - made} of {plan.work.rows} slices are there"
 
 
-def _files(scan: Scan) -> set[Path]:
+def files_of(scan: Scan) -> set[Path]:
     """All files that the pixels of a scan lie in, and the one that was named."""
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
     return {scan.path, *(some.file for some in frames)}
 
 
-def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
+def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
+    """Say what the workers' reconstructor is made of."""
     return Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
-        center=axis.position,
+        center=center,
         method=settings.method,
         quality=settings.quality,
         window=settings.window,
@@ -276,9 +279,10 @@ def _setup(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Setup:
     )
 
 
-def _content(
+def content_of(
     scan: Scan, plan: Plan, units: str, parameters: Sequence[Parameter], typed: Sequence[str]
 ) -> Content:
+    """Say what a volume's file holds beside the pixels."""
     work = plan.work
     return Content(
         title=scan.title or scan.path.name,

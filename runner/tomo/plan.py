@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from runner.errors import ScanError
@@ -178,7 +179,7 @@ def make_plan(work: Work, resources: Resources) -> Plan:
 
 def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int) -> Plan:
     """Make chunks of `unit` rows, or of as many times that as fit and still leave some for every worker."""
-    fair = work.rows // (_CHUNKS_PER_WORKER * resources.workers)
+    fair = fair_rows(work, resources.workers)
     per_row = memory_of_rows(work, 1) - memory_of_rows(work, 0)
     fitting = (usable - buffers - memory_of_rows(work, 0)) // per_row
     height = max(min(fair, fitting) // unit * unit, unit)
@@ -220,6 +221,17 @@ def memory_of_rows(work: Work, height: int) -> int:
 def least_memory(work: Work, threads: int) -> int:
     """Predict the least peak memory with which a worker can do its part, bytes."""
     return memory_of_rows(work, _LITTLE[-1]) + buffers_of(_problem(work, threads), 0)
+
+
+def fair_rows(work: Work, workers: int) -> int:
+    """Say how tall chunks may be, and every worker still gets some."""
+    return work.rows // (_CHUNKS_PER_WORKER * workers)
+
+
+def memory_wanted(work: Work, threads: int, height: int) -> int:
+    """Say with how much memory a worker does chunks of `height` rows without any saving, bytes."""
+    tall = max(-(-height // ALIGNMENT), 1) * ALIGNMENT
+    return int((memory_of_rows(work, tall) + buffers_of(_problem(work, threads), math.inf)) / _USABLE) + 1
 
 
 def _buffers(work: Work, threads: int, limit: int) -> int | None:

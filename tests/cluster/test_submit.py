@@ -67,6 +67,21 @@ def test_a_job_is_waited_for_and_its_exit_code_is_ours(runner: Runner, tmp_path:
     assert f"ended {code}" in runner("status", job).stdout
 
 
+def test_a_reconstruction_that_was_sized_here_is_done(
+    runner: Runner, tmp_path: Path, shared_data: Path
+) -> None:
+    scan = shared_data / "scans" / "savu24737_nxtomo.nx"
+    words = ("--nodes", "3", "--mem", "1500M", "reconstruct", str(scan), "volume.h5")
+    finished = runner("submit", "slurm", "--auto", *words)
+    assert finished.returncode == 0, finished.stderr
+    assert "runner: sized: 3 nodes for 10:00, 1.5 GiB of memory on each: " in finished.stderr
+    job = re.search(r"SLURM job (\d+)", finished.stdout)
+    assert job, finished.stdout
+    assert runner("wait", job[1]).returncode == 0, all_logs(tmp_path)
+    assert "3 hosts" in runner("log", job[1]).stdout
+    assert (tmp_path / "volume.h5").stat().st_size > 135 * 160 * 160 * 4
+
+
 def test_a_job_is_ended_and_says_so(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text("import time; print('sleeping', flush=True); time.sleep(200)")
     job = submitted(runner, "job.py")

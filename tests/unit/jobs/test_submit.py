@@ -5,11 +5,13 @@ For SLURM see ``tests/cluster/test_submit.py``.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from runner.tomo.simulate import Settings, write_scan
 from tests.unit.jobs.stand_ins import StandIns
 
 
@@ -59,6 +61,27 @@ def test_submit(stand_ins: StandIns, system: str) -> None:
         assert str(script) in stand_ins.asked(name)[0]
 
 
+def test_a_job_is_sized_by_what_is_timed(stand_ins: StandIns) -> None:
+    stand_ins.play("sbatch", "echo 77")
+    write_scan(stand_ins.work / "scan.nx", Settings(rows=40, columns=48, angles=40, center=24.5, noise=False))
+    submitted = stand_ins.run(
+        *("submit", "--auto", "--ntasks-per-node", "2", "reconstruct", "scan.nx", "volume.h5"),
+        XDG_CACHE_HOME=str(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"),  # of compiled kernels
+        timeout=90,  # where there are none yet
+    )
+    assert submitted.returncode == 0, submitted.stderr
+    assert re.search(
+        r"^runner: sized: 1 node for 10:00, 2\.0 GiB of memory on each: \d+\.\d s predicted with "
+        r"2 workers of 34\d\.\d MiB; the walltime is for 2 times that and 5 minutes$",
+        submitted.stderr,
+        re.MULTILINE,
+    )
+    script = script_of(submitted.stdout).read_text()
+    assert "#SBATCH --time=00:10:00" in script
+    assert "#SBATCH --mem=2048M" in script
+    assert sorted(path.name for path in stand_ins.work.iterdir()) == ["job.py", "runner-jobs", "scan.nx"]
+
+
 def test_the_environment_is_scrubbed(stand_ins: StandIns) -> None:
     stand_ins.play("bsub", "echo 'Job <77> is submitted to queue <normal>.'")
     of_a_job = {
@@ -88,6 +111,8 @@ def test_the_environment_is_scrubbed(stand_ins: StandIns) -> None:
         ("slurm job.py", 69, "there is no command sbatch here"),
         ("--site nowhere job.py", 64, "no profile of a site 'nowhere'"),
         ("--site alcf-polaris job.py", 64, "takes no job without an account"),
+        ("--auto job.py", 64, "--auto cannot foresee 'job.py', only the job reconstruct"),
+        ("--auto reconstruct nothing.nx volume.h5", 66, "no such file: nothing.nx"),
     ],
 )
 def test_what_is_wrong_is_one_line(stand_ins: StandIns, words: str, code: int, message: str) -> None:
