@@ -71,16 +71,18 @@ def finish(layout: Layout) -> None:
 
 
 class _Display:
-    """Makes the meter when the first progress tells the total."""
+    """Makes the meter when the first progress tells what is left; what was done before is not counted."""
 
     def __init__(self) -> None:
         self._meter: ProgressMeter | None = None
+        self._left = 0
 
     def __call__(self, tally: Tally) -> None:
-        if self._meter is None and tally.total:
-            self._meter = ProgressMeter(tally.total, "components", sys.stderr)
+        if self._meter is None and tally.left:
+            self._left = tally.left
+            self._meter = ProgressMeter(tally.left, "components", sys.stderr)
         if self._meter is not None:
-            self._meter.update(tally.done + tally.failed)
+            self._meter.update(self._left - tally.left)
 
     def close(self) -> None:
         if self._meter is not None:
