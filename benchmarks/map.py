@@ -20,11 +20,11 @@ import tempfile
 import time
 from pathlib import Path
 
-#: How many components of how many seconds. submitit starts a process for each of them.
+#: How many components of how many seconds. The last two start a process for each of them.
 SIZES = {
     "runner.map": ((10_000, 0.0), (10_000, 0.01), (200, 0.1), (40, 1.0)),
     "client.map": ((10_000, 0.0), (10_000, 0.01), (200, 0.1), (40, 1.0)),
-    "executorlib": ((1_000, 0.0), (1_000, 0.01), (200, 0.1), (40, 1.0)),
+    "executorlib": ((100, 0.0), (100, 0.01), (100, 0.1), (40, 1.0)),
     "submitit": ((100, 0.0), (100, 0.01), (100, 0.1), (40, 1.0)),
 }
 WORKERS = len(os.sched_getaffinity(0))

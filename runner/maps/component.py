@@ -74,7 +74,7 @@ class Outcome:
 
 
 def run_bunch(work: Work, components: tuple[Component, ...], until: float, worker: str = "") -> list[Outcome]:
-    """Run components one after the other, at least one, and no further one when the time has come.
+    """Run components one after the other, until the time has come.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def run_bunch(work: Work, components: tuple[Component, ...], until: float, worke
     """
     outcomes: list[Outcome] = []
     for component in components:
-        if outcomes and (time.time() >= until or outcomes[-1].state == "unwritten"):
+        if time.time() >= until or (outcomes and outcomes[-1].state == "unwritten"):
             break
         outcomes.append(run_component(work, component, worker=worker))
     return outcomes

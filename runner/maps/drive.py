@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import queue
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from distributed import Client, Future
+from distributed import Client, Future, get_worker
 from distributed.scheduler import KilledWorker
 
 from runner.errors import LostError, RunnerError, StartError, WriteError
 from runner.maps.component import Outcome, Work, run_bunch
 from runner.maps.failures import describe_failure, write_failure
 from runner.maps.layout import Layout
-from runner.maps.plan import LAST_WORDS, Durations, Waiting, bunch_size, slots_of, until
+from runner.maps.plan import LAST_WORDS, Durations, Waiting, ahead, bunch_size, slots_of, until
 from runner.maps.record import Component, MapRecord
 from runner.maps.runs import Heart
 
 _TICK = 0.5  # between two looks at the workers, seconds
-_GATHER = 10.0  # for the small outcomes of finished components to come, seconds
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 _CONNECTION_LOST = "the connection to the cluster is lost"
 
@@ -34,8 +33,10 @@ OnProgress = Callable[[int, int], None]
 class _Bunch:
     """What a worker has been given."""
 
+    number: int
     components: tuple[Component, ...]
     worker: str
+    slots: int  # of the worker: so many bunches run there at a time
     began: float = field(default_factory=time.time)
     suspect: bool = False
 
@@ -81,8 +82,11 @@ class Drive:
         self._waiting = Waiting(components)
         self._seconds_left = seconds_left
         self._on_progress = on_progress
-        self._running: dict[Future[list[Outcome]], _Bunch] = {}
-        self._finished: queue.SimpleQueue[Future[list[Outcome]]] = queue.SimpleQueue()
+        self._running: dict[Future[None], _Bunch] = {}
+        self._numbers = itertools.count()
+        self._told: dict[int, list[Outcome]] = {}  # by the number of the bunch, until it has finished
+        self._topic = f"runner-map-{layout.folder.name}-{heart.run.process}-{heart.run.number}"
+        self._finished: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._durations = Durations()
         self._slots: dict[str, int] = {}
         self._names: dict[str, str] = {}
@@ -102,6 +106,7 @@ class Drive:
         LostError
             If the cluster is lost, or another process took the map over.
         """
+        self._client.subscribe_topic(self._topic, self._note)
         try:
             while True:
                 self._hand_out()
@@ -114,6 +119,7 @@ class Drive:
                 self._tell()
         finally:
             with suppress(Exception):  # the cluster may be gone
+                self._client.unsubscribe_topic(self._topic)
                 self._client.cancel(list(self._running), force=True)
         if self._problem is not None:
             raise self._problem
@@ -134,16 +140,20 @@ class Drive:
             if load[worker] == 0 and (suspect := self._waiting.take_suspect()):
                 self._submit((suspect,), worker, suspect=True)
                 continue
-            for _ in range(slots - load[worker]):
-                mean, left = self._durations.mean, self._waiting.left
+            mean = self._durations.mean
+            for _ in range(slots + ahead(mean, slots) - load[worker]):
+                left = self._waiting.left
                 if components := self._waiting.take(bunch_size(mean, left, all_slots, self._record.chunk)):
                     self._submit(components, worker)
 
     def _submit(self, components: tuple[Component, ...], worker: str, *, suspect: bool = False) -> None:
+        number = next(self._numbers)
         latest = until(self._seconds_left(), self._durations.long, time.time())
         # For this worker only: should it die, we see to what it had, by the files that it left.
         future = self._client.submit(
-            run_bunch,
+            _run_and_tell,
+            self._topic,
+            number,
             self._work,
             components,
             latest,
@@ -152,53 +162,46 @@ class Drive:
             resources=self._record.resources,
             pure=False,
         )
-        self._running[future] = _Bunch(components=components, worker=worker, suspect=suspect)
+        self._running[future] = _Bunch(
+            number=number,
+            components=components,
+            worker=worker,
+            slots=self._slots[worker],
+            suspect=suspect,
+        )
         future.add_done_callback(self._finished.put)
 
+    def _note(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Take down what a bunch tells; called in the client's own thread."""
+        _, told = event
+        self._told[told["bunch"]] = [Outcome(**outcome) for outcome in told["outcomes"]]
+
     def _gather(self) -> None:
-        """Wait for bunches to finish, but not long, and take what they tell."""
+        """Wait for bunches to finish, but not long, and take what they told."""
         with suppress(queue.Empty):
             finished = [self._finished.get(timeout=_TICK)]
             with suppress(queue.Empty):
                 while True:
                     finished.append(self._finished.get_nowait())
-            known = [future for future in finished if future in self._running]  # others were given up
-            if any(future.status not in ("finished", "error") for future in known):
+            if self._client.status != "running":
                 raise LostError(_CONNECTION_LOST)
-            for future, outcomes in self._outcomes(known).items():
-                self._take(self._running.pop(future), outcomes)
+            for future in finished:
+                if future in self._running:  # others were given up with their worker
+                    self._hear(future)
 
-    def _outcomes(self, futures: list[Future[list[Outcome]]]) -> dict[Future[list[Outcome]], list[Outcome]]:
-        done = [future for future in futures if future.status == "finished"]
-        try:
-            told = dict(zip(done, self._client.sync(_gather_within, self._client, done), strict=True))
-        except Exception:  # noqa: BLE001  (a worker died since; the others are to be heard)
-            told = {}
-        for future in futures:
-            if future not in told and future in self._running:  # not given up with another of the same worker
-                outcomes = self._singly(future)
-                if outcomes is not None:
-                    told[future] = outcomes
-        return told
-
-    def _singly(self, future: Future[list[Outcome]]) -> list[Outcome] | None:
-        """Take what one bunch tells; None if its worker died."""
+    def _hear(self, future: Future[None]) -> None:
         bunch = self._running[future]
-        try:
-            return future.result(timeout=_GATHER)
-        except RunnerError as error:
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, KilledWorker):
+                self._worker_died(bunch.worker)
+                return
+            if not isinstance(error, RunnerError):
+                raise LostError(f"a worker cannot run components ({error})") from error
             self._give_up(error)
-            return []
-        except KilledWorker:
-            self._worker_died(bunch.worker)
-            return None
-        except (OSError, TimeoutError, asyncio.CancelledError):  # it died after its work was done
-            done, failed = self._ended(bunch)
-            return [Outcome(key=key, state="done") for key in done] + [
-                Outcome(key=key, state="failed") for key in failed
-            ]
-        except Exception as error:
-            raise LostError(f"a worker cannot run components ({error})") from error
+        outcomes = self._told.pop(bunch.number, None)
+        self._take(bunch, self._from_the_folder(bunch) if outcomes is None else outcomes)
+        del self._running[future]
 
     def _take(self, bunch: _Bunch, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
@@ -247,18 +250,28 @@ class Drive:
     def _worker_died(self, worker: str) -> None:
         """Find out from the folder what a dead worker had done, and what it ran when it died."""
         lost = [future for future, bunch in self._running.items() if bunch.worker == worker]
-        for future in lost:
+        ran = 0
+        for future in lost:  # in the order in which the worker has begun them
             bunch = self._running.pop(future)
             future.cancel(force=True)
             done, failed = self._ended(bunch)
-            for _ in done:
-                self._count(failed=False)
-            for _ in failed:
-                self._count(failed=True)
+            for key in (*done, *failed):
+                self._count(failed=key in failed)
             left = [one for one in bunch.components if one.key not in {*done, *failed}]
-            self._waiting.put_back(left[1:])
-            if left and self._waiting.died_with(left[0], alone=len(lost) == 1):
-                self._call_failed(left[0], bunch)
+            running = left[:1] if ran < bunch.slots else []
+            ran += len(running)
+            self._waiting.put_back(left[len(running) :])
+            for component in running:
+                if self._waiting.died_with(component, alone=bunch.slots == 1 or len(lost) == 1):
+                    self._call_failed(component, bunch)
+
+    def _from_the_folder(self, bunch: _Bunch) -> list[Outcome]:
+        """Return what a worker would have told that did its work and died then."""
+        done, failed = self._ended(bunch)
+        return [
+            *(Outcome(key=key, state="done") for key in done),
+            *(Outcome(key=key, state="failed") for key in failed),
+        ]
 
     def _ended(self, bunch: _Bunch) -> tuple[list[str], list[str]]:
         """Return the keys of a bunch that have a value, and those that have a failure."""
@@ -299,6 +312,11 @@ class Drive:
         self._heart.check()
 
 
-async def _gather_within(client: Client, futures: list[Future[list[Outcome]]]) -> list[list[Outcome]]:
-    gathering = client.gather(futures, asynchronous=True)
-    return list(await asyncio.wait_for(gathering, _GATHER))
+def _run_and_tell(topic: str, number: int, *work: Any) -> None:
+    """Run a bunch on a worker, and tell the client how it went.
+
+    The outcomes go as an event, with the scheduler's word that the task is finished: as its result they would
+    lie in the worker's memory until somebody asks, and die with the next component that kills the worker.
+    """
+    outcomes = run_bunch(*work)
+    get_worker().log_event(topic, {"bunch": number, "outcomes": [asdict(outcome) for outcome in outcomes]})

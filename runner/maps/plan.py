@@ -16,6 +16,7 @@ LAST_WORDS = 2.0  # before the end, seconds: to give up what runs, and say so
 
 _BUNCH_SECONDS = 0.5  # of work: the way to a worker and back takes some milliseconds
 _LARGEST_BUNCH = 500
+_SHORT_SECONDS = 2.0
 _REMEMBERED = 400
 _ALMOST_ALL = 0.9  # of the time: who had that and was not done needs more than there is
 
@@ -67,6 +68,17 @@ def bunch_size(mean: float | None, waiting: int, slots: int, chunk: int | None) 
         return 1
     fair = math.ceil(waiting / (2 * max(slots, 1)))
     return max(1, min(round(_BUNCH_SECONDS / max(mean, 1e-4)), fair, _LARGEST_BUNCH))
+
+
+def ahead(mean: float | None, slots: int) -> int:
+    """Return how many bunches wait on a worker for its next free moment.
+
+    None where components are long: they are better off with the first worker that is free.
+
+    >>> ahead(0.1, 4), ahead(60.0, 4), ahead(None, 4)
+    (4, 0, 0)
+    """
+    return slots if mean is not None and mean < _SHORT_SECONDS else 0
 
 
 def slots_of(worker: Mapping[str, Any], resources: Mapping[str, float] | None) -> int:
