@@ -158,7 +158,7 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
     engine = Reconstructor(angles=angles, columns=scan.columns, center=center, threads=threads)
     sinograms = correct()
     slices = engine(sinograms)
-    target = make_target(folder / "volume", rows, scan.columns)
+    target = make_target(folder / "volume", rows, rows, scan.columns)
     setup = Setup(
         angles=tuple(angles.tolist()), columns=scan.columns, center=center,
         method="fourier", window="ram-lak", padding="edge", mask=True,
@@ -173,14 +173,14 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
     }
 
 
-def make_target(path: Path, rows: int, size: int) -> Target:
-    """Make a file with room for the slices of the rows from `rows` on."""
+def make_target(path: Path, first_row: int, rows: int, size: int) -> Target:
+    """Make a file with room for some slices."""
     run = "00000000-0000-0000-0000-000000000000"
     with path.open("wb") as file:
         file.write(run.encode())
         file.truncate(1 << 16 | rows * size**2 * 4)
     return Target(
-        path=path, offset=1 << 16, first_row=rows, shape=(rows, size, size),
+        path=path, offset=1 << 16, first_row=first_row, shape=(rows, size, size),
         status_offset=1 << 12, checksum_offset=1 << 13, run=run, run_offset=0,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from runner.launcher.launch import launch
 from runner.launcher.options import RENDEZVOUS, ROLE_POLICIES, LaunchOptions
 from runner.launcher.place import find_place
 from runner.launcher.program import Program
+from runner.launcher.resources import parse_resources
 from runner.launcher.speak import say
 from runner.units import parse_duration, parse_size
 
@@ -57,6 +58,18 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
             return parse_duration(str(value))
+        except RunnerError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _Resources(click.ParamType):  # type: ignore[type-arg]
+    name = "tags"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, float]:
+        try:
+            return parse_resources(value)
         except RunnerError as error:
             self.fail(str(error), param, ctx)
 
@@ -110,6 +123,12 @@ class JobCommand(click.Command):
 )
 @click.option(
     "--memory-limit", type=_Size(), help="Memory of each worker, like 16G. [default: its share of the job's]"
+)
+@click.option(
+    "--resources",
+    type=_Resources(),
+    metavar="NAME=N,...",
+    help="What each worker has for its tasks, like big=1; ranks may differ. [default: GPU=1 with a GPU]",
 )
 @click.option(
     "--roles",
@@ -247,11 +266,12 @@ def runner(
     code: str | None,
     job: tuple[str, ...],
     insecure: bool,
+    resources: dict[str, float] | None,
     **options: Any,
 ) -> None:
     """Run a job or a tool, and leave with its exit code."""
     try:
-        launch_options = LaunchOptions(encrypt=not insecure, **options)
+        launch_options = LaunchOptions(encrypt=not insecure, resources=resources or {}, **options)
         program = _program(module, code, job)
         if program is None:
             sys.exit(_run_built_in(ctx, job[0], job[1:], launch_options))

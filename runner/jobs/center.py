@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from runner.jobs.commands import run_command
+from runner.jobs.scan_options import scan_options, sources_of
 
 
 @click.command("center")
 @click.argument("scan", type=click.Path(path_type=Path, readable=False))
-@click.option("--entry", help="Group of the file that holds the scan, where there are several.")
+@scan_options
 @click.option(
     "--bands", type=click.IntRange(min=1), default=9, show_default=True, help="Bands of rows to look at."
 )
-def command(scan: Path, entry: str | None, bands: int) -> None:
+def command(scan: Path, bands: int, **given: Any) -> None:
     """Find the rotation axis of SCAN from views of opposite sides.
 
     Prints the column, counted from the left with pixel centres at 0, 1, ..., and the evidence for it.
     """
     from runner.tomo.center import find_center
-    from runner.tomo.scan import open_scan
+    from runner.tomo.check import checked_scan
 
-    opened = open_scan(scan, entry=entry)
+    opened = checked_scan(scan, sources_of(given), say=lambda text: click.echo(text, err=True))
     axis = find_center(opened, bands=bands)
     middle = (opened.columns - 1) / 2
     click.echo(f"rotation axis  {axis.position:.2f} px  ({axis.position - middle:+.2f} from the middle)")

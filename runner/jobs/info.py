@@ -12,6 +12,7 @@ import click
 from runner.batch.allocation import Allocation
 from runner.batch.hostlist import fold
 from runner.launcher.facts import RankFacts
+from runner.launcher.options import LaunchOptions
 from runner.launcher.place import TITLES, Place
 
 _PACKAGES = ("tomo-runner", "dask", "distributed", "numpy", "h5py", "hdf5plugin", "numba", "finufft", "scipy")
@@ -33,7 +34,7 @@ def command() -> None:
     place = find_place(
         os.environ, attempt=allocation.attempt, parent=os.getppid(), ancestors=read_ancestors()
     )
-    facts = gather_facts(place, allocation, os.environ)
+    facts = gather_facts(place, allocation, os.environ, LaunchOptions())
     if place.rank != 0:
         click.echo(_in_one_line(place, facts))
         return
@@ -129,7 +130,6 @@ def _network() -> dict[str, str]:
 def _meeting(place: Place) -> dict[str, str]:
     from runner.errors import RunnerError
     from runner.launcher.meeting import choose_meeting
-    from runner.launcher.options import LaunchOptions
 
     try:
         return {"ranks meet by": str(choose_meeting(place, LaunchOptions()))}

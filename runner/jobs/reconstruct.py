@@ -17,6 +17,7 @@ import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
+from runner.jobs.scan_options import scan_options
 from runner.tomo.settings import (
     AUTO,
     METHODS,
@@ -47,7 +48,7 @@ def column_or_auto(text: str) -> float | str:
 @click.argument("scan", type=_FILE)
 @click.argument("volume", type=_FILE)
 @click.option("--config", type=_FILE, help="TOML file with any of the settings below; options go before it.")
-@click.option("--entry", help="Group of the file that holds the scan, where there are several.")
+@scan_options
 @click.option(
     "--center",
     type=column_or_auto,
@@ -90,7 +91,7 @@ def command(
     where: str | None,
     **given: Any,
 ) -> None:
-    """Reconstruct SCAN (NXtomo or DXchange) into VOLUME (HDF5).
+    """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME (HDF5).
 
     The volume is one NeXus file, float32 (slice, y, x), with all that it was made from and by.
     """
@@ -129,17 +130,17 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     """
     from runner.clusters import cluster
     from runner.tomo.calibrate import calibrate
+    from runner.tomo.check import checked_scan
     from runner.tomo.dispatch import resources_of
     from runner.tomo.forecast import Forecast
     from runner.tomo.pipeline import plan_for
-    from runner.tomo.scan import open_scan
     from runner.tomo.volume.place import check_place
 
     given = command.make_context("reconstruct", list(args)).params
     scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
     check_place(volume.absolute(), overwrite=given.pop("overwrite"))
     settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
-    opened = open_scan(scan, entry=settings.entry)
+    opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
         plan = plan_for(opened, settings, resources_of(client))
         timed = calibrate(opened, volume.absolute(), settings, plan, client)
@@ -149,13 +150,13 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
 def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None) -> None:
     from runner.clusters import cluster
     from runner.tomo.calibrate import calibrate
+    from runner.tomo.check import checked_scan
     from runner.tomo.dispatch import resources_of
     from runner.tomo.forecast import describe_time
     from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
-    from runner.tomo.scan import open_scan
 
-    opened = open_scan(scan, entry=settings.entry)
+    opened = checked_scan(scan, settings.sources, say=say)
     with cluster(where) as client:
         plan = plan_for(opened, settings, resources_of(client))
         click.echo(describe(plan))
@@ -178,12 +179,17 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None
                 overwrite=overwrite,
                 command_line=[shlex.quote(word) for word in sys.argv],
                 on_progress=show,
-                on_note=lambda text: click.echo(text, err=True),
+                on_note=say,
                 seconds_left=time_left,
             )
         finally:
             show.close()
     click.echo(summary(outcome))
+
+
+def say(text: object) -> None:
+    """Print a line for the person who waits, beside the results."""
+    click.echo(str(text), err=True)
 
 
 def summary(outcome: Outcome) -> str:

@@ -48,6 +48,7 @@ BUILT_INS = {
     "serve": BuiltIn("runner.jobs.serve", True, "Job: keep the cluster for clients elsewhere."),
     "map": BuiltIn("runner.jobs.map", True, "Job: call a function with each of many arguments."),
     "resume": BuiltIn("runner.jobs.resume", True, "Job: go on with a map where it stopped."),
+    "check": BuiltIn("runner.jobs.check", False, "Tool: say all that is wrong with a scan."),
     "info": BuiltIn("runner.jobs.info", False, "Tool: print what the launcher sees here."),
     "status": BuiltIn("runner.jobs.status", False, "Tool: show the jobs that run, or one of them."),
     "submit": BuiltIn("runner.jobs.submit", False, "Tool: submit a job to the batch system."),

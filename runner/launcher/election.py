@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from runner.batch.allocation import Allocation
 from runner.launcher.facts import RankFacts
+from runner.launcher.resources import format_resources
 from runner.launcher.roles import Duty
 from runner.launcher.walltime import Walltime
 from runner.units import format_size
@@ -114,6 +115,8 @@ def _row(fact: RankFacts, duty: Duty) -> _Row:
     roles = ["scheduler"] * duty.scheduler + ["client"] * duty.client
     if duty.workers:
         roles.append("worker" if len(duty.workers) == 1 else f"{len(duty.workers)} workers")
+    if fact.resources and duty.workers:
+        roles[-1] += f" ({format_resources(fact.resources)})"
     each = " each" if len(duty.workers) > 1 else ""
     first = duty.workers[0] if duty.workers else None
     gpus = ",".join(plan.gpu + "*" * plan.shared_gpu for plan in duty.workers if plan.gpu is not None)

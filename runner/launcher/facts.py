@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from runner.batch.allocation import Allocation
+from runner.launcher.options import LaunchOptions
 from runner.launcher.place import Place
 from runner.node import gpus, memory, open_files, scratch
 
@@ -38,6 +38,8 @@ class RankFacts:
         The cores meant for each rank, where the batch system says so.
     open_files : int
         How many files and connections a process of it may have open.
+    resources : dict of str to float
+        The tags that its workers were given (see ``--resources``).
     notes : tuple of str
         What people should know about the machine.
     """
@@ -51,6 +53,7 @@ class RankFacts:
     gpus_given: bool = False
     cpus_per_rank: int | None = None
     open_files: int = 1024
+    resources: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def to_message(self) -> dict[str, Any]:
@@ -64,9 +67,9 @@ class RankFacts:
 
 
 def gather_facts(
-    place: Place, allocation: Allocation, environ: Mapping[str, str], scratch_folder: Path | None = None
+    place: Place, allocation: Allocation, environ: Mapping[str, str], options: LaunchOptions
 ) -> RankFacts:
-    """Look at the machine and the batch system's gifts."""
+    """Look at the machine, the batch system's gifts, and what is this rank's alone among the options."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     return RankFacts(
         rank=place.rank,
@@ -78,5 +81,6 @@ def gather_facts(
         gpus_given="CUDA_VISIBLE_DEVICES" in environ,
         cpus_per_rank=allocation.cpus_per_task,
         open_files=open_files.limit(),
-        notes=scratch.doubts(environ, scratch_folder),
+        resources=dict(options.resources),
+        notes=scratch.doubts(environ, options.scratch),
     )

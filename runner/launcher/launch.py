@@ -34,7 +34,7 @@ from runner.launcher.program import Program
 from runner.launcher.rank import Rank, find_walltime, make_member
 from runner.launcher.report import check_report
 from runner.launcher.roles import local_workers
-from runner.node import open_files
+from runner.node import open_files, scratch
 
 
 def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str], parent: int) -> int:
@@ -70,12 +70,13 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str],
     check_target(options.scheduler_file, "--scheduler-file")
     check_target(options.report, "--report")
     check_report(options.report)
+    scratch.check_scratch(scratch.scratch_root(environ, options.scratch))
     open_files.raise_limit()
     crew = Crew(environ)
     try:
         if place.launcher != "none":  # a person may well close the shell that started us in the background
             stop_without_parent(parent)
-        facts = gather_facts(place, allocation, environ, options.scratch)
+        facts = gather_facts(place, allocation, environ, options)
         rank = Rank(
             place=place,
             allocation=allocation,

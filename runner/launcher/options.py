@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -26,6 +27,8 @@ class LaunchOptions:
         Task threads of each worker; None shares the rank's cores among its workers.
     memory_limit : int or None
         Bytes for each worker; None shares what the job may use on the machine.
+    resources : mapping of str to float
+        What each worker of this rank has for its tasks, besides its GPU. It alone may differ between ranks.
     roles : {"auto", "dedicated", "shared"}
         Whether scheduler and client get ranks of their own.
     rendezvous : {"auto", "file", "mpi"}
@@ -84,6 +87,7 @@ class LaunchOptions:
     workers: int | None = None
     threads: int | None = None
     memory_limit: int | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
     roles: RolePolicy = "auto"
     rendezvous: Rendezvous = "auto"
     rendezvous_folder: Path | None = None

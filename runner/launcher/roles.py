@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from runner.errors import UsageError
 from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
+from runner.launcher.resources import GPU
 from runner.node.gpus import choose_gpu
 
 # From this many ranks on, two of them cost less than a quarter of the workers.
@@ -38,6 +39,8 @@ class WorkerPlan:
         The one device it sees.
     shared_gpu : bool
         Whether another worker of the same rank has the same device.
+    resources : dict of str to float
+        What its tasks may ask for, ``"GPU"`` among it.
     """
 
     name: str
@@ -45,6 +48,7 @@ class WorkerPlan:
     memory: int
     gpu: str | None = None
     shared_gpu: bool = False
+    resources: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +146,9 @@ def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int | None = 
     """Tell whether a rank can do without a worker, when the rank `taken` already does."""
     local = [other for other in ranks if other.host == facts.host]
     left = [other for other in local if other.rank != taken]
+    others = [other for other in ranks if other.rank not in (facts.rank, taken)]
+    if not set(facts.resources) <= {name for other in others for name in other.resources}:
+        return False  # nobody else has such a worker
     if facts.gpus:
         return sum(bool(other.gpus) for other in left) > _gpus_of(local)
     return len(ranks) >= _MANY and len(left) > 1
@@ -178,6 +185,7 @@ def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, 
                 memory=memory,
                 gpu=device,
                 shared_gpu=device is not None and uses[facts.rank][device] > 1,
+                resources=({GPU: 1.0} if device is not None else {}) | facts.resources,
             )
             for number, device in enumerate(devices[facts.rank])
         )

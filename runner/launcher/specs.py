@@ -59,8 +59,12 @@ class Specs:
 
     def scheduler(self, order: Message) -> dict[str, Any]:
         """Return what the scheduler is told; see :func:`runner.launcher.scheduler.run`."""
-        # Dask gives a task up when it was on one worker more than this that died.
-        deaths = {"distributed.scheduler.allowed-failures": self.options.max_worker_deaths - 1}
+        # Dask gives a task up when it was on one worker more than this that died, and when no worker has
+        # what it asks for, as long as a worker may take to come.
+        limits = {
+            "distributed.scheduler.allowed-failures": self.options.max_worker_deaths - 1,
+            "distributed.scheduler.no-workers-timeout": f"{self.options.start_timeout} s",
+        }
         return {
             "host": order["host"],
             "encrypt": self.credentials is not None,
@@ -68,7 +72,7 @@ class Specs:
             "port": self.options.scheduler_port,
             "dashboard_port": self.options.dashboard_port,
             "import_folder": self.program.import_folder,
-            "dask": {**dask_settings(self.credentials), **deaths},
+            "dask": {**dask_settings(self.credentials), **limits},
             "program": " ".join(self.program.argv),
             "report": self.options.report is not None,
             **self._logging("scheduler"),
@@ -82,7 +86,7 @@ class Specs:
             "host": host,
             "threads": plan.threads,
             "memory": plan.memory,
-            "resources": {"GPU": 1} if plan.gpu is not None else {},
+            "resources": plan.resources,
             "environment": {**self.walltime, "CUDA_VISIBLE_DEVICES": plan.gpu or ""},
             "folder": os.fspath(self.scratch),
             "import_folder": self.program.import_folder,

@@ -104,6 +104,17 @@ def make_scratch(root: Path, name: str) -> Path:
         ) from error
 
 
+def check_scratch(root: Path) -> None:
+    """Find out whether scratch folders can be made below `root`: before ranks meet, and wait for each other.
+
+    Raises
+    ------
+    WriteError
+        If not.
+    """
+    make_scratch(root, "check").rmdir()
+
+
 def sweep_scratch(root: Path) -> None:
     """Remove the scratch folders below `root` whose processes of ours were killed before they could."""
     with suppress(OSError):  # make_scratch tells why

@@ -35,6 +35,7 @@ class Setup:
     quality: str = "standard"
     cutoff: float = 1.0
     memory: float = math.inf
+    weights: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         mask=setup.mask,
         threads=threads,
         memory=setup.memory,
+        weights=setup.weights,
     )
 
 

@@ -16,11 +16,13 @@ from distributed import Client, wait
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
+from runner.tomo.check import inspect
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
-from runner.tomo.scan import Scan, open_scan
+from runner.tomo.reconstruct.shares import shares_of
+from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.hdf5 import (
@@ -151,13 +153,16 @@ def reconstruct(
     started = time.monotonic()
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
     check_place(place, overwrite=overwrite)
-    scan = open_scan(scan_path, entry=settings.entry)
+    inspection = inspect(scan_path, settings.sources)
+    scan = inspection.usable(on_note)
     check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
+        for finding in inspection.findings:
+            on_note(str(finding))
         parameters = _parameters(scan, plan, axis, units, settings)
         content = content_of(scan, plan, units, parameters, command_line)
         if found is None:
@@ -260,13 +265,14 @@ def _going_on(begun: Begun, plan: Plan) -> str:
 def files_of(scan: Scan) -> set[Path]:
     """All files that the pixels of a scan lie in, and the one that was named."""
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
-    return {scan.path, *(some.file for some in frames)}
+    return {scan.path, *(file for some in frames for file in some.files)}
 
 
 def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
     """Say what the workers' reconstructor is made of."""
     return Setup(
         angles=tuple(scan.angles.tolist()),
+        weights=shares_of(scan.angles),
         columns=scan.columns,
         center=center,
         method=settings.method,
@@ -296,9 +302,12 @@ def content_of(
 
 def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
-    used: dict[str, str | float | bool] = {name: getattr(settings, name) for name in NAMES}
+    chosen = {name: getattr(settings, name) for name in NAMES}
+    used: dict[str, str | float | bool] = {name: value for name, value in chosen.items() if value is not None}
     used |= {
         "entry": scan.entry,
+        "projections_used": scan.projections.count,
+        "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         "rows": f"{plan.work.first_row}:{plan.work.end_row}",
         "units": units,

@@ -16,6 +16,8 @@ from types import MappingProxyType
 from typing import Any
 
 from runner.errors import MissingFileError, UsageError
+from runner.tomo.sources import NAMES as SOURCE_NAMES
+from runner.tomo.sources import Sources, text_or_none
 
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
@@ -31,8 +33,8 @@ class Settings:
 
     Attributes
     ----------
-    entry : str or None
-        The group in the scan's file that holds the scan, where there are several.
+    entry, projections, flats, darks, angles, subset : str or None
+        Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, window, padding : str
@@ -50,6 +52,11 @@ class Settings:
     """
 
     entry: str | None = None
+    projections: str | None = None
+    flats: str | None = None
+    darks: str | None = None
+    angles: str | None = None
+    subset: str | None = None
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
@@ -64,6 +71,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+
+    @property
+    def sources(self) -> Sources:
+        """Where the parts of the scan are."""
+        return Sources(**{name: getattr(self, name) for name in SOURCE_NAMES})
 
     def origin(self, name: str) -> str:
         """Tell where a setting came from: ``"default"``, ``"command line"``, or the file's name."""
@@ -158,12 +170,6 @@ def _one_of(*allowed: str) -> Callable[[str, Any], str]:
     return check
 
 
-def _entry(name: str, value: Any) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise UsageError(f"{name} {value!r} is no name of a group")
-    return value
-
-
 def _center(name: str, value: Any) -> float | str:
     if value == AUTO:
         return AUTO
@@ -204,7 +210,7 @@ def _flag(name: str, value: Any) -> bool:
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        "entry": _entry,
+        **dict.fromkeys(SOURCE_NAMES, text_or_none),
         "center": _center,
         "method": _one_of(*METHODS),
         "quality": _one_of(*QUALITIES),

@@ -20,7 +20,7 @@ import pytest
 
 from tests.cluster.processes import Command, Finished
 from tests.cluster.testbed import why_not
-from tests.cluster.ways import Way
+from tests.cluster.ways import JOBS, Way
 
 pytestmark = pytest.mark.cluster
 
@@ -228,6 +228,15 @@ def test_a_chosen_folder_that_is_missing_is_an_error(local: Way) -> None:
     assert ended.returncode == 73
     assert ended.stderr.count("\n") == 1
     assert "scratch folder /not/there on " in ended.stderr
+
+
+def test_ranks_without_their_scratch_folder_end_at_once(way: Way) -> None:
+    """None of them waits for rank 0, which says the same and comes to no meeting."""
+    with way.start("--scratch", "/not/there", JOBS / "ends.py", "success") as command:
+        ended = command.wait(timeout=20, gone_within=2.0)
+    assert ended.returncode == 73
+    assert "scratch folder /not/there on " in ended.stderr
+    assert "did not answer" not in ended.stderr
 
 
 def fill(path: Path) -> None:

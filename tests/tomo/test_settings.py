@@ -25,7 +25,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
     assert settings.rows == (4, 20)
     assert settings.mask is True
     assert {name: settings.origin(name) for name in NAMES} == {
-        "entry": "default",
+        **dict.fromkeys(("entry", "projections", "flats", "darks", "angles", "subset"), "default"),
         "center": str(config),
         "method": "command line",
         "quality": "default",
@@ -43,7 +43,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
     [
         ("centre = 3", "did you mean center"),
         ("windw = 'hann'", "did you mean window"),
-        ("xyz = 1", "it may hold entry, center"),
+        ("xyz = 1", "it may hold entry, projections"),
         ("window = 'parzen'", "choose one of ram-lak, "),
         ("method = 3", "choose one of fourier, exact, fbp"),
         ("quality = 'best'", "choose one of standard, high"),

@@ -117,6 +117,7 @@ def test_without_options(launched: Launched) -> None:
         (["--local"], LaunchOptions(local=True)),
         (["--start-timeout", "0:10:00"], LaunchOptions(start_timeout=600)),
         (["--start-timeout", "90"], LaunchOptions(start_timeout=90)),
+        (["--resources", "big=1,disk=2.5"], LaunchOptions(resources={"big": 1, "disk": 2.5})),
         (["--stop-timeout", "2s"], LaunchOptions(stop_timeout=2)),
         (["--min-workers", "2", "--restarts", "0"], LaunchOptions(min_workers=2, restarts=0)),
         (["--scratch", "/nvme", "--logs", "logs"], LaunchOptions(scratch=Path("/nvme"), logs=Path("logs"))),

@@ -134,3 +134,8 @@ def attribute(item: h5py.Group | h5py.Dataset, name: str) -> str:
 def text_at(group: h5py.Group, path: str) -> str:
     """Text of a dataset, empty where there is none."""
     return text(group[path]) if isinstance(group.get(path), h5py.Dataset) else ""
+
+
+def name_of(item: h5py.Group | h5py.Dataset) -> str:
+    """Name an item and its file, for people."""
+    return f"{item.name} of {item.file.filename}"

@@ -6,6 +6,7 @@ The definition is https://manual.nexusformat.org/classes/applications/NXtomo.htm
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
-from runner.tomo.scan.angles import check_angles
-from runner.tomo.scan.hdf5 import attribute, dataset_at, find, text_at
-from runner.tomo.scan.quantities import KILOELECTRONVOLTS, METRES, degrees_per_unit, first_quantity
+from runner.tomo.scan.angles import in_degrees
+from runner.tomo.scan.finding import Finding, Problems, note, warning
+from runner.tomo.scan.hdf5 import attribute, dataset_at, find, name_of, text_at
+from runner.tomo.scan.quantities import KILOELECTRONVOLTS, METRES, first_quantity
 from runner.tomo.scan.scan import FrameGroup, Scan
 from runner.tomo.scan.stack import frames_of, stack_at
 
@@ -32,8 +34,13 @@ def entries(file: h5py.File) -> list[str]:
 
 
 def read_nxtomo(
-    file: h5py.File, entry: str, *, path: Path, angles: NDArray[np.float64] | None = None
-) -> Scan:
+    file: h5py.File,
+    entry: str,
+    *,
+    path: Path,
+    problems: Problems,
+    angles: NDArray[np.float64] | None = None,
+) -> Scan | None:
     """Read the headers of a scan.
 
     Parameters
@@ -44,48 +51,90 @@ def read_nxtomo(
         The group that holds the scan, one of :func:`entries`.
     path : Path
         The file as the user named it.
+    problems : Problems
+        Takes what is wrong with it.
     angles : (angle,) float64, optional
         Angles of the projections in degrees, in place of those in the file.
 
-    Raises
-    ------
-    MissingFileError
-        If a file that holds a part of the scan is missing.
-    ScanError
-        If no right volume can be made of it.
+    Returns
+    -------
+    Scan or None
+        None if it cannot be told what the frames are.
     """
     group = file[entry]
-    detector = _detector(group)
-    frames = stack_at(detector, "data")
-    keys = _image_keys(detector, len(frames))
+    detector = problems.attempt(_detector, group)
+    if detector is None:
+        return None
+    frames = problems.attempt(stack_at, detector, "data")
+    if frames is None:
+        return None
+    keys = problems.attempt(_image_keys, detector, len(frames))
+    stored = problems.attempt(_angle_of_each, group, frames) if angles is None else None
+    if keys is None:
+        return None
     chosen = np.flatnonzero(keys == PROJECTION)
-    given = _angles(group, frames, chosen) if angles is None else angles
-    return Scan(
+    if angles is None:
+        angles = np.full(len(chosen), np.nan)
+        if stored is not None and len(chosen):
+            angles = in_degrees(
+                stored.values[chosen], source=stored.name, units=stored.units, problems=problems
+            )
+    problems.findings += _orientation(detector)
+    scan = Scan(
         path=path,
         format="nxtomo",
         entry=entry,
         projections=frames_of(frames, chosen),
-        angles=given,
+        angles=angles,
         flats=_groups_of(frames, keys, FLAT),
         darks=_groups_of(frames, keys, DARK),
         rows=frames.shape[1],
         columns=frames.shape[2],
         dtype=frames.dtype,
-        pixel_size=first_quantity(
-            group,
-            ("sample/x_pixel_size", f"{_below(group, detector)}/x_pixel_size"),
-            METRES,
-            default="m",
-        ),
-        energy=first_quantity(
-            group,
-            ("instrument/beam/incident_energy", "beam/incident_energy"),
-            KILOELECTRONVOLTS,
-            default="keV",
-        ),
-        distance=first_quantity(group, (f"{_below(group, detector)}/distance",), METRES, default="m"),
         title=text_at(group, "title") or text_at(group, "sample/name"),
+        axis_hint=_axis_hint(detector, frames.shape[2]),
     )
+    return problems.attempt(_with_quantities, scan, group, detector) or scan
+
+
+def _with_quantities(scan: Scan, group: h5py.Group, detector: h5py.Group) -> Scan:
+    """Add the lengths and the energy."""
+    below = str(detector.name).removeprefix(str(group.name)).strip("/")
+    sizes = ("sample/x_pixel_size", f"{below}/x_pixel_size")
+    energies = ("instrument/beam/incident_energy", "beam/incident_energy")
+    return replace(
+        scan,
+        pixel_size=first_quantity(group, sizes, METRES, default="m"),
+        energy=first_quantity(group, energies, KILOELECTRONVOLTS, default="keV"),
+        distance=first_quantity(group, (f"{below}/distance",), METRES, default="m"),
+    )
+
+
+def _axis_hint(detector: h5py.Group, columns: int) -> float | None:
+    """Column of the rotation axis, which NXtomo counts from the middle of the detector."""
+    stored = detector.get("x_rotation_axis_pixel_position")
+    if not isinstance(stored, h5py.Dataset) or stored.size != 1 or stored.dtype.kind not in "iuf":
+        return None
+    position = (columns - 1) / 2 + float(np.ravel(stored[()])[0])
+    return position if 0 <= position <= columns - 1 else None
+
+
+def _orientation(detector: h5py.Group) -> list[Finding]:
+    """Tell what the detector says about its field of view, and whether it saw a mirror image."""
+    found = []
+    if text_at(detector, "field_of_view").lower() == "half":
+        found.append(note("the scan says that its field of view is half: the axis is near one end of it"))
+    flips = {"x_flipped": "left and right", "y_flipped": "top and bottom"}
+    for name, sides in flips.items():
+        stored = detector.get(name)
+        if isinstance(stored, h5py.Dataset) and stored.size == 1 and bool(np.ravel(stored[()])[0]):
+            found.append(
+                warning(
+                    f"the detector's {sides} are exchanged ({name}): the volume will be a mirror image",
+                    "mirror it afterwards, if the hand of the object matters",
+                )
+            )
+    return found
 
 
 def _groups(file: h5py.File) -> list[str]:
@@ -117,7 +166,7 @@ def _detector(group: h5py.Group) -> h5py.Group:
     names = _detectors(group)
     if not names:
         raise ScanError(
-            f"{_name(group)} has no detector with an image_key, which says what each frame is",
+            f"{name_of(group)} has no detector with an image_key, which says what each frame is",
             "choose another entry, or add it (0 projection, 1 flat, 2 dark)",
         )
     readable = (name for name in names if isinstance(group.get(f"{name}/data"), h5py.Dataset))
@@ -130,30 +179,36 @@ def _image_keys(detector: h5py.Group, count: int) -> NDArray[np.int64]:
     keys = np.ravel(dataset_at(detector, name)[()]).astype(np.int64)
     if len(keys) != count:
         raise ScanError(
-            f"{_name(detector)}: {name} has {len(keys)} values, but data has {count} frames",
+            f"{name_of(detector)}: {name} has {len(keys)} values, but data has {count} frames",
             "the scan was probably aborted: cut them to the frames that belong together",
         )
     if unknown := set(np.unique(keys).tolist()) - set(_KEYS):
         raise ScanError(
-            f"{_name(detector)}: {name} has the values {sorted(unknown)}; known are"
+            f"{name_of(detector)}: {name} has the values {sorted(unknown)}; known are"
             " 0 projection, 1 flat, 2 dark, 3 invalid, -1 alignment",
             "correct them",
         )
     return keys
 
 
-def _angles(group: h5py.Group, frames: h5py.Dataset, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Angles:
+    """The angle of each frame, as stored."""
+
+    values: NDArray[np.float64]
+    units: str
+    name: str
+
+
+def _angle_of_each(group: h5py.Group, frames: h5py.Dataset) -> _Angles:
     stored = _angle_dataset(group, frames)
     values = np.ravel(stored[()]).astype(np.float64)
     if len(values) != len(frames):
         raise ScanError(
-            f"{_name(stored)} has {len(values)} angles, but there are {len(frames)} frames",
+            f"{name_of(stored)} has {len(values)} angles, but there are {len(frames)} frames",
             "each frame needs one, flats and darks too",
         )
-    angles: NDArray[np.float64] = values[chosen] * degrees_per_unit(stored)
-    if len(angles):
-        check_angles(angles, source=_name(stored), units=attribute(stored, "units"))
-    return angles
+    return _Angles(values=values, units=attribute(stored, "units"), name=name_of(stored))
 
 
 def _angle_dataset(group: h5py.Group, frames: h5py.Dataset) -> h5py.Dataset:
@@ -166,7 +221,7 @@ def _angle_dataset(group: h5py.Group, frames: h5py.Dataset) -> h5py.Dataset:
             for axis in _frame_axes(item):
                 if isinstance(item.get(axis), h5py.Dataset):
                     return item[axis]
-    raise ScanError(f"{_name(group)} has no sample/rotation_angle", "add the angle of each frame, in degrees")
+    raise ScanError(f"{name_of(group)} has no sample/rotation_angle", "give the angles as --angles A:B:N")
 
 
 def _plots(item: h5py.Group, frames: h5py.Dataset) -> bool:
@@ -191,11 +246,3 @@ def _groups_of(dataset: h5py.Dataset, keys: NDArray[np.int64], key: int) -> tupl
         FrameGroup(frames=frames_of(dataset, chosen[before == position]), position=float(position))
         for position in np.unique(before)
     )
-
-
-def _below(group: h5py.Group, detector: h5py.Group) -> str:
-    return str(detector.name).removeprefix(str(group.name)).strip("/")
-
-
-def _name(item: h5py.Group | h5py.Dataset) -> str:
-    return f"{item.name} of {item.file.filename}"

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 from runner.errors import ScanError
-from runner.tomo.scan.hdf5 import attribute, find
+from runner.tomo.scan.hdf5 import attribute, find, name_of
 
 METRES: Mapping[str, float] = {
     **dict.fromkeys(("m", "metre", "meter", "metres", "meters"), 1.0),
@@ -54,26 +54,25 @@ def first_quantity(
             continue
         value = float(np.ravel(found[()])[0])
         if math.isfinite(value) and value > 0:
-            return value * _scale(found, scales, default)
+            return value * _scale(attribute(found, "units"), name_of(found), scales, default)
     return None
 
 
-def degrees_per_unit(angles: h5py.Dataset) -> float:
-    """Degrees in one unit of a dataset of angles; without units they are degrees.
+def degrees_per_unit(units: str, source: str) -> float:
+    """Degrees in one unit of angles that come from `source`; without units they are degrees.
 
     Raises
     ------
     ScanError
         If the units are not of an angle.
     """
-    return _scale(angles, _DEGREES, "degree")
+    return _scale(units, source, _DEGREES, "degree")
 
 
-def _scale(dataset: h5py.Dataset, scales: Mapping[str, float], default: str) -> float:
-    unit = attribute(dataset, "units").strip() or default
+def _scale(units: str, source: str, scales: Mapping[str, float], default: str) -> float:
+    unit = units.strip() or default
     if unit.lower() not in scales:
         raise ScanError(
-            f"{dataset.name} of {dataset.file.filename} has units {unit!r}; known are {', '.join(scales)}",
-            "correct its attribute 'units'",
+            f"{source} has units {unit!r}; known are {', '.join(scales)}", "correct its attribute 'units'"
         )
     return scales[unit.lower()]

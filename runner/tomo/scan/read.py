@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 from runner.errors import ScanError
 from runner.tomo.scan.decode import decoders_of
 from runner.tomo.scan.direct import Reader
-from runner.tomo.scan.hdf5 import dataset_at, open_file
-from runner.tomo.scan.scan import Frames
+from runner.tomo.scan.hdf5 import dataset_at, name_of, open_file
+from runner.tomo.scan.images import read_images_rows
+from runner.tomo.scan.scan import Frames, Images
 from runner.tomo.scan.stored import find_stored
 from runner.tomo.scan.virtual import check_source_files
 
 
-def read_frames(frames: Frames, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
+def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
     """Read some detector rows of some frames.
 
     Parameters
     ----------
-    frames : Frames
+    frames : Frames or Images
         Which frames.
     rows : slice
         Which detector rows: start and stop, both inside the detector.
@@ -45,8 +46,12 @@ def read_frames(frames: Frames, rows: slice, *, threads: int = 1) -> NDArray[np.
     ScanError
         If the pixels cannot be read: damaged data, or a compression filter that is not installed.
     """
+    if isinstance(frames, Images):
+        return read_images_rows(frames, rows, threads=threads)
     with open_file(frames.file) as file:
         dataset = dataset_at(file, frames.dataset)
+        if dataset.ndim == 2:  # one frame, as flats and darks are kept that were reduced
+            return np.asarray(dataset[rows])[np.newaxis]
         check_source_files(dataset)
         pixels = np.empty((frames.count, rows.stop - rows.start, dataset.shape[2]), dataset.dtype)
         if not _read_directly(dataset, frames.indices, rows, pixels, threads):
@@ -92,15 +97,21 @@ def _read(dataset: h5py.Dataset, selection: tuple[slice, slice], into: NDArray[n
     try:
         dataset.read_direct(into, selection)
     except OSError as error:
+        name = name_of(dataset)
+        if (absent := _absent_filter(dataset)) is not None:
+            raise ScanError(
+                f"{name} is compressed with the HDF5 filter {absent}, which is not installed", "install it"
+            ) from error
         raise ScanError(
-            f"{dataset.name} of {dataset.file.filename} cannot be read ({error})", _reading_remedy(dataset)
+            f"{name} cannot be read ({error})", "the file is probably damaged: copy it again"
         ) from error
 
 
-def _reading_remedy(dataset: h5py.Dataset) -> str:
+def _absent_filter(dataset: h5py.Dataset) -> str | None:
+    """Find a filter that HDF5 does not have: its number, and its name if the file tells it."""
     plist = dataset.id.get_create_plist()
     for number in range(plist.get_nfilters()):
         code, _, _, name = plist.get_filter(number)
         if not h5py.h5z.filter_avail(code):
-            return f"install the HDF5 filter {code} ({name.decode(errors='replace')})"
-    return "the file is probably damaged: copy it again"
+            return f"{code} {name.decode(errors='replace')}".strip()
+    return None

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.scan.finding import Finding
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Frames:
@@ -35,6 +37,43 @@ class Frames:
         """How many frames there are."""
         return len(self.indices)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that are named."""
+        return (self.file,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Images:
+    """Some frames of a series of image files.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they lie.
+    names : tuple of str
+        The files, in the order in which they were taken.
+    pages : int
+        How many images each file holds.
+    indices : (frame,) int64
+        Which frames, ascending; those of the first file come first.
+    """
+
+    folder: Path
+    names: tuple[str, ...]
+    pages: int
+    indices: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+        return len(self.indices)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that are named."""
+        return tuple(self.folder / name for name in self.names)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrameGroup:
@@ -42,14 +81,14 @@ class FrameGroup:
 
     Attributes
     ----------
-    frames : Frames
+    frames : Frames or Images
         The frames of the group.
     position : float
         Where the group stands in the sequence of projections: 0 before the first, `n` after the
         last of n projections, 0.5 n in the middle. Flats are interpolated along this axis.
     """
 
-    frames: Frames
+    frames: Frames | Images
     position: float
 
 
@@ -62,10 +101,10 @@ class Scan:
     path : Path
         The file that the user named.
     format : str
-        ``"nxtomo"`` or ``"dxchange"``.
+        ``"nxtomo"``, ``"dxchange"``, ``"hdf5"`` or ``"images"``.
     entry : str
         The group in the file that holds the scan.
-    projections : Frames
+    projections : Frames or Images
         The projections, in the order in which they were taken.
     angles : (angle,) float64
         Rotation angle of each projection, degrees.
@@ -83,12 +122,16 @@ class Scan:
         From the sample to the detector, metres.
     title : str
         The scan's own name, for people.
+    axis_hint : float or None
+        Detector column of the rotation axis as the file tells it.
+    findings : tuple of Finding
+        What was noticed when it was opened.
     """
 
     path: Path
     format: str
     entry: str
-    projections: Frames
+    projections: Frames | Images
     angles: NDArray[np.float64]
     flats: tuple[FrameGroup, ...]
     darks: tuple[FrameGroup, ...]
@@ -99,3 +142,5 @@ class Scan:
     energy: float | None = None
     distance: float | None = None
     title: str = ""
+    axis_hint: float | None = None
+    findings: tuple[Finding, ...] = ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import h5py
 
 from runner.errors import MissingFileError, ScanError
-from runner.tomo.scan.hdf5 import beside, dataset_at, open_file
+from runner.tomo.scan.hdf5 import beside, dataset_at, name_of, open_file
 
 
 def check_sources(dataset: h5py.Dataset) -> None:
@@ -29,7 +29,7 @@ def check_sources(dataset: h5py.Dataset) -> None:
         _check_extent(dataset, source)
     if mapped < dataset.size:
         raise ScanError(
-            f"{_name(dataset)} is a virtual dataset of which only {mapped} of {dataset.size} values"
+            f"{name_of(dataset)} is a virtual dataset of which only {mapped} of {dataset.size} values"
             " have a source",
             "complete the file that joins the sources",
         )
@@ -50,14 +50,14 @@ def check_source_files(dataset: h5py.Dataset) -> None:
     for name in sorted({source.file_name for source in dataset.virtual_sources()}):
         if "%" in name:
             raise ScanError(
-                f"{_name(dataset)} joins a numbered series of files ({name}), in which a missing one"
+                f"{name_of(dataset)} joins a numbered series of files ({name}), in which a missing one"
                 " cannot be noticed",
                 "join them by name, or copy them into one dataset",
             )
         if not _source_path(dataset, name).exists():
             raise MissingFileError(
                 f"the file {_source_path(dataset, name)} is missing, of which the virtual dataset"
-                f" {_name(dataset)} is made",
+                f" {name_of(dataset)} is made",
                 "put it there: its frames would be read as zeros",
             )
 
@@ -69,7 +69,7 @@ def _check_extent(dataset: h5py.Dataset, source: h5py.VDSmap) -> None:
         check_sources(stored)  # a source may be virtual itself
         if not _holds(stored, source):
             raise ScanError(
-                f"{source.dset_name} of {path} has shape {stored.shape} only, less than {_name(dataset)} is"
+                f"{source.dset_name} of {path} has shape {stored.shape} only, less than {name_of(dataset)} is"
                 " made of",
                 "the scan was probably aborted: join only the frames that exist",
             )
@@ -86,7 +86,3 @@ def _holds(stored: h5py.Dataset, source: h5py.VDSmap) -> bool:
 def _source_path(dataset: h5py.Dataset, name: str) -> Path:
     file = Path(dataset.file.filename)
     return file if name == "." else beside(file, name)
-
-
-def _name(dataset: h5py.Dataset) -> str:
-    return f"{dataset.name} of {dataset.file.filename}"

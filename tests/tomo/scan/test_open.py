@@ -98,10 +98,23 @@ def test_radians_are_converted(write_nxtomo, units):
     assert scan.angles == pytest.approx([10, 70, 130, 190])
 
 
-@pytest.mark.parametrize("units", [None, "degree", "deg"])
-def test_radians_that_are_not_declared_are_refused(write_nxtomo, units):
+@pytest.mark.parametrize("units", ["degree", "deg"])
+def test_radians_that_are_called_degrees_are_refused(write_nxtomo, units):
     path = write_nxtomo(angles=np.deg2rad(ANGLES), units=units)
     refused(path, ScanError, "span 3.142 degrees", "set the attribute 'units'", "'rad'")
+
+
+def test_degrees_that_are_called_radians_are_refused(write_nxtomo):
+    refused(write_nxtomo(units="rad"), ScanError, "span 28.65 turns (units 'rad')", "'degree'")
+
+
+def test_angles_without_units_that_can_only_be_radians_are_converted_and_that_is_said(write_nxtomo):
+    scan = open_scan(write_nxtomo(angles=np.deg2rad(ANGLES), units=None))
+    assert scan.angles == pytest.approx([10, 70, 130, 190])
+    assert [finding.level for finding in scan.findings] == ["warning"]
+    assert "span 3.142 and have no units: they are taken for radians" in scan.findings[0].what
+    path = write_nxtomo("small.nx", angles=np.deg2rad(ANGLES) / 2, units=None)
+    refused(path, ScanError, "span 1.571 degrees only (no units)")
 
 
 def test_given_angles_stand_in_for_those_of_the_file(write_nxtomo, write_dxchange):

@@ -18,6 +18,7 @@ def rank(
     gpus: str = "",
     gpus_given: bool = True,
     cpus_per_rank: int | None = None,
+    resources: dict[str, float] | None = None,
 ) -> RankFacts:
     """One rank; `gpus` is written as in ``CUDA_VISIBLE_DEVICES``."""
     return RankFacts(
@@ -29,6 +30,7 @@ def rank(
         gpus=tuple(gpus.split(",")) if gpus else (),
         gpus_given=gpus_given,
         cpus_per_rank=cpus_per_rank,
+        resources=resources or {},
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from runner.batch.allocation import Allocation
 from runner.launcher.election import Election, describe
+from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
-from runner.launcher.roles import assign
+from runner.launcher.roles import Duty, assign
 from runner.launcher.walltime import Walltime
 from tests.unit.launcher.ranks import GIB, rank
 
@@ -65,6 +67,19 @@ def test_a_job_with_gpus() -> None:
         "  dashboard  http://127.0.0.1:8787/status after: ssh -N -L 8787:127.0.0.1:8787 node1",
         "  stop       scancel 9, or Ctrl-C where it was started",
     ]
+
+
+def test_tags_are_shown_where_they_work() -> None:
+    facts = [rank(number, resources={"big": 1} if number < 2 else {}) for number in range(3)]
+    duties = assign(facts, LaunchOptions(roles="shared"))
+    assert roles_shown(facts, duties) == ["scheduler + client + worker (big=1)", "worker (big=1)", "worker"]
+    duties = assign(facts, LaunchOptions(roles="dedicated"))
+    assert roles_shown(facts, duties) == ["scheduler", "client", "worker"]
+
+
+def roles_shown(facts: list[RankFacts], duties: tuple[Duty, ...]) -> list[str]:
+    rows = describe(replace(elected(), facts=facts, duties=duties)).splitlines()[2 : 2 + len(facts)]
+    return [re.split(r"\s{2,}", row)[4] for row in rows]
 
 
 def test_a_laptop() -> None:

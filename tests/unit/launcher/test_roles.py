@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from runner.errors import UsageError
 from runner.launcher.facts import RankFacts
 from runner.launcher.options import LaunchOptions
-from runner.launcher.roles import Duty, assign, local_workers
+from runner.launcher.roles import Duty, assign, assign_late, local_workers
 from tests.unit.launcher.ranks import GIB, rank, ranks
 
 AUTO = LaunchOptions()
@@ -153,6 +153,39 @@ def test_several_workers_on_one_rank(gpus: str, workers: int, expected: str, sha
 def test_workers_of_several_ranks_share_the_devices_of_a_host() -> None:
     duties = assign(ranks("a", "a", "b", gpus="0,1,2,3"), LaunchOptions(workers=2))
     assert written(duties) == "SC[0][1] [2][3] [0][1]"
+
+
+def resources(duties: Sequence[Duty]) -> list[dict[str, float]]:
+    return [plan.resources for duty in duties for plan in duty.workers]
+
+
+def test_tags_of_workers() -> None:
+    mixed = [
+        rank(0, resources={"big": 2}),
+        rank(1, gpus="0"),
+        rank(2, gpus="0", resources={"GPU": 4, "big": 1}),
+    ]
+    assert resources(assign(mixed, AUTO)) == [{"big": 2}, {"GPU": 1}, {"GPU": 4, "big": 1}]
+    late = rank(3, resources={"disk": 1})
+    assert assign_late(late, mixed, AUTO).workers[0].resources == {"disk": 1}
+
+
+@pytest.mark.parametrize(
+    ("tagged", "expected"),
+    [
+        ((), "S C [-] [-] [-] [-] [-] [-]"),
+        ((0,), "SC[-]" + 7 * " [-]"),  # the only one with the tag: it works
+        ((1,), "S [-] C [-] [-] [-] [-] [-]"),
+        ((1, 2), "S C [-] [-] [-] [-] [-] [-]"),
+        ((0, 1), "S [-] C [-] [-] [-] [-] [-]"),  # one of them is enough
+        (range(8), "S C [-] [-] [-] [-] [-] [-]"),
+    ],
+)
+def test_no_tag_is_lost_for_the_scheduler_or_the_client(tagged: Sequence[int], expected: str) -> None:
+    members = [rank(number, resources={"big": 1} if number in tagged else {}) for number in range(8)]
+    duties = assign(members, AUTO)
+    assert written(duties) == expected
+    assert any(resources(duties)) == bool(tagged)
 
 
 def test_names_of_workers() -> None:
