@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.errors import LostError, PartialError, RunnerError, StartError, UsageError, WriteError
 from runner.maps.job import Job, local_command, order_for, submit
 from runner.maps.layout import Layout
+from runner.maps.record import read_record
 from runner.maps.runs import latest_run
 
 if TYPE_CHECKING:
@@ -101,8 +102,17 @@ def _run_local(layout: Layout) -> None:
     command = [sys.executable, "-m", "runner", *local_command(layout.folder)]
     nowhere = subprocess.DEVNULL  # what it says at the end is for people who type
     code = subprocess.run(command, stdout=nowhere, check=False).returncode
-    if code in (0, RunnerError.exit_code):  # all came to an end, some of them as failures
+    if code == 0 or (code == RunnerError.exit_code and _ended_with_failures(layout)):
         return
     run = latest_run(layout)
     problem = run.problem if run is not None and run.problem else f"the map's process ended with {code}"
     raise _ERRORS.get(code, LostError)(problem)
+
+
+def _ended_with_failures(layout: Layout) -> bool:
+    """Tell whether a map came to its end, some of it as failures: that is no error of the run."""
+    from runner.maps.run import tally
+
+    record = read_record(layout)
+    now = tally(layout, record)
+    return bool(now.failed) and (not now.left or record.on_error == "stop")

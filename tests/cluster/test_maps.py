@@ -129,6 +129,15 @@ def test_a_component_that_is_longer_than_the_job_is_named(local: Way) -> None:
     )
 
 
+def test_a_process_that_cannot_even_begin_is_an_error(local: Way) -> None:
+    (local.folder / "runner.py").write_text("raise SystemExit(1)\n")  # what `python -m runner` finds there
+    command = [sys.executable, JOBS / "maps.py", "scan42", "local", "3"]
+    path = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    finished = run(command, timeout=30, cwd=local.folder, env=local.variables | path)
+    assert finished.returncode == 1
+    assert "the map's process ended with 1" in finished.stderr
+
+
 @pytest.fixture
 def small_disk(local: Way) -> Iterator[Path]:
     """A folder for maps with little space."""
