@@ -129,6 +129,28 @@ def test_a_component_that_is_longer_than_the_job_is_named(local: Way) -> None:
     )
 
 
+WHOLE_CLUSTER = """
+import os, runner
+from distributed import Client
+
+def total(numbers):
+    print("in", os.getpid())
+    with Client() as client:
+        return sum(client.gather(client.map(lambda number: number**2, range(numbers)))), os.getpid()
+
+made = runner.map(total, [3, 4, 5], name="whole", cluster_per_component=True)
+assert {process for _, process in made} == {os.getpid()}
+assert made.log("0001") == f"in {os.getpid()}\\n"
+print([value for value, _ in made])
+"""
+
+
+def test_a_component_may_be_a_program_for_the_whole_cluster(local: Way) -> None:
+    (local.folder / "job.py").write_text(WHOLE_CLUSTER)
+    result = local.run("--quiet", "job.py", ranks=2)
+    assert (result.code, result.out) == (0, "[5, 14, 30]\n"), result.err
+
+
 def test_a_process_that_cannot_even_begin_is_an_error(local: Way) -> None:
     (local.folder / "runner.py").write_text("raise SystemExit(1)\n")  # what `python -m runner` finds there
     command = [sys.executable, JOBS / "maps.py", "scan42", "local", "3"]
