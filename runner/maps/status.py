@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from runner.errors import StartError
 from runner.maps.job import ask_for, read_submission
@@ -13,6 +13,11 @@ from runner.maps.layout import Layout
 from runner.maps.record import MapRecord, read_record
 from runner.maps.runs import Run, latest_run
 from runner.units import format_duration
+
+if TYPE_CHECKING:
+    from runner.batch.submission import Submission
+
+_SETTLING_SECONDS = 10.0  # some systems list a job a moment after they gave it a number
 
 State = Literal["complete", "running", "waiting", "stopped", "unknown"]
 
@@ -66,12 +71,16 @@ class MapStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Queue:
-    """What the batch system says: the job that is not over, and the system's word for its state."""
+    """What the batch system says: the job that is not over, and the system's word for its state.
+
+    `silent` if it cannot be asked, `submitted` the time of the last submission; 0 if there was none.
+    """
 
     job: str = ""
     word: str = ""
     waits: bool = False
     silent: bool = False
+    submitted: float = 0.0
 
 
 def status_of(layout: Layout, record: MapRecord | None = None) -> MapStatus:
@@ -116,7 +125,7 @@ def judge(
         return status(state=state, job=queue.job, reason=queue.word, lost=lost)
     if queue.silent:
         return status(state="unknown", reason=queue.word, lost=lost)
-    return status(state="stopped", reason=_why_stopped(run), lost=lost)
+    return status(state="stopped", reason=_why_stopped(run, queue), lost=lost)
 
 
 def describe(name: str, status: MapStatus) -> str:
@@ -140,7 +149,7 @@ def _ask(layout: Layout) -> _Queue:
     except StartError as error:
         return _Queue(word=str(error), silent=True)
     if found is None:
-        return _Queue()
+        return _over(submission, layout.folder.name)
     job_id, state = found
     return _Queue(
         job=f"{submission.system.upper()} job {job_id}", word=state.word, waits=state.phase == "waiting"
@@ -152,7 +161,17 @@ def _seconds_left(run: Run, left: int, now: float) -> float | None:
     return (now - run.started) / made * left if made else None
 
 
-def _why_stopped(run: Run | None) -> str:
+def _over(submission: Submission, name: str) -> _Queue:
+    """Return what it means that the batch system knows none of the jobs, or says that they are over."""
+    jobs = f"{submission.system.upper()} job {', '.join(submission.job_ids)}"
+    if time.time() - submission.submitted < _SETTLING_SECONDS:
+        return _Queue(job=jobs, word="just submitted", waits=True)
+    return _Queue(word=f"{jobs} is over, see: runner log {name}", submitted=submission.submitted)
+
+
+def _why_stopped(run: Run | None, queue: _Queue) -> str:
+    if queue.submitted and (run is None or run.started < queue.submitted):
+        return queue.word  # the job never came to the map
     if run is None:
         return "nobody has worked at it yet"
     if run.ended is None:

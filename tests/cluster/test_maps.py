@@ -190,6 +190,7 @@ def test_submitted_once_and_followed_by_its_name(
     slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
 ) -> None:
     way = Way("srun", tmp_path, environment, slurm)
+    (tmp_path / "scratch").mkdir()
     script = """
 import runner, sys, os, time
 

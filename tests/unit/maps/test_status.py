@@ -63,6 +63,14 @@ def test_what_the_batch_system_says(queue: Queue, state: str) -> None:
     assert judged(done="a", queue=queue).state == state
 
 
+def test_a_job_that_never_came_to_the_map_is_named() -> None:
+    over = Queue(word="SLURM job 5 is over, see: runner log scan42", submitted=950.0)
+    before = Run(**{**vars_of(RUN), "ended": 920.0, "problem": "the time was over"})
+    assert judged(queue=over).reason == judged(queue=over, run=before).reason == over.word
+    after = Run(**{**vars_of(before), "started": 960.0})
+    assert judged(queue=over, run=after).reason == "the time was over"
+
+
 def test_what_others_left_in_the_folder_is_not_counted() -> None:
     status = judged(done="axyz", failed="w")
     assert (status.done, status.failed) == (1, 0)
