@@ -116,6 +116,7 @@ FOREIGN = {
     "--no-browser",
     "--no-kill",
     "--oversubscribe",
+    "--peers",
     "--port",
     "--repeat",
     "--sizes",
