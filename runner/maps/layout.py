@@ -94,8 +94,8 @@ class Layout:
 def sort_outcomes(names: Iterable[str]) -> tuple[set[str], set[str]]:
     """Return the keys that are done, and those that failed, from the names of files; others are passed over.
 
-    >>> sort_outcomes(["a.ok", "b.err", "b.ok", "c.err", ".d.ok.3f2a"])
-    ({'a', 'b'}, {'c'})
+    >>> sort_outcomes(["a.ok", "a.err", "b.err", ".c.ok.3f2a"])
+    ({'a'}, {'b'})
     """
     done, failed = set[str](), set[str]()
     for name in names:
