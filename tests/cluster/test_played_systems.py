@@ -49,7 +49,7 @@ VARIABLES = {
     "pbs": {"PBS_JOBID": "1234.pbs01"},
     "pbs-pals": {"PBS_JOBID": "1234.pbs01"},
     "sge": {"JOB_ID": "12", "SGE_TASK_ID": "undefined"},
-    "oar": {"OAR_JOB_ID": "5"},
+    "oar": {"OAR_JOB_ID": "5", "OAR_JOB_WALLTIME_SECONDS": "300"},
     "lsf": {"LSB_JOBID": "77", "LSB_JOBINDEX": "0"},
     "lsf-jsrun": {"LSB_JOBID": "77", "LSB_JOBINDEX": "0"},
     "flux": {},
