@@ -38,6 +38,9 @@ class Allocation:
         Bytes that the job may use on this host, all its ranks together.
     gpus_here : int or None
         How many GPUs the job has on this host.
+    gpu_ids : tuple of str
+        Names of the GPUs that this very process may use, the same for all processes of the host: under a
+        device control group ``CUDA_VISIBLE_DEVICES`` calls the only one of each process ``"0"``.
     ends_at : float or None
         When the system will end the job, seconds since 1970.
     submit_folder : Path or None
@@ -49,6 +52,8 @@ class Allocation:
         batch script, where the rank variables mislead.
     cancel_command : str or None
         The command with which a person stops the job.
+    last_warning : int or None
+        The signal other than SIGTERM that tells a process that the system is about to kill it.
     """
 
     system: str = "none"
@@ -62,8 +67,10 @@ class Allocation:
     cpus_per_task: int | None = None
     memory_per_node: int | None = None
     gpus_here: int | None = None
+    gpu_ids: tuple[str, ...] = ()
     ends_at: float | None = None
     submit_folder: Path | None = None
     scratch: Path | None = None
     inside_step: bool = False
     cancel_command: str | None = None
+    last_warning: int | None = None

@@ -22,7 +22,8 @@ def with_end(allocation: Allocation) -> Allocation:
     if allocation.ends_at is not None or allocation.system != "slurm" or allocation.job_id is None:
         return allocation
     answered, text = _run(["squeue", "--noheader", f"--jobs={allocation.job_id}", "--format=%e"])
-    return replace(allocation, ends_at=_local_time(text) if answered else None)
+    first, *_ = text.split() or [""]  # of a heterogeneous job, one for each component
+    return replace(allocation, ends_at=_local_time(first) if answered else None)
 
 
 def check_requeue(allocation: Allocation) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 
 from runner.batch.allocation import Allocation
@@ -42,6 +43,7 @@ def allocation(environ: Mapping[str, str], nodes: NodeFile) -> Allocation:
         submit_folder=folder(environ, "SGE_O_WORKDIR"),
         scratch=folder(environ, "TMPDIR") or folder(environ, "TMP"),
         cancel_command=f"qdel {job_id}",
+        last_warning=signal.SIGUSR2,  # of jobs that were submitted with -notify
     )
 
 

@@ -57,6 +57,11 @@ class Followed:
             return False
         return state is None or state.phase == "ended"
 
+    def is_running(self) -> bool:
+        """Tell whether the system says that the job runs."""
+        state = self.state()
+        return state is not None and state.phase == "running"
+
     def exit_code_on_record(self) -> int | None:
         """Return the exit code that the job itself wrote down at its end."""
         from runner.launcher.journal import default_folder, read_records

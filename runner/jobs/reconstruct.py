@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.errors import UsageError
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
 from runner.jobs.scan_options import scan_options
@@ -24,10 +25,14 @@ from runner.tomo.settings import (
     NAMES,
     PADDINGS,
     QUALITIES,
+    RINGS,
     UNITS,
+    UNSHARP,
     WINDOWS,
     Settings,
     load_settings,
+    read_rings,
+    read_unsharp,
 )
 from runner.units import format_duration
 
@@ -42,6 +47,19 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 def column_or_auto(text: str) -> float | str:
     """Read ``--center``; click says it kindly where this raises ValueError."""
     return AUTO if text == AUTO else float(text)
+
+
+def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
+    """Let a method that is none be known before there is a cluster."""
+
+    def check(text: str) -> str:
+        try:
+            read("method", text)
+        except UsageError as error:
+            raise click.BadParameter(str(error)) from error
+        return text
+
+    return check
 
 
 @click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,6 +83,28 @@ def column_or_auto(text: str) -> float | str:
 @click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
 @click.option(
     "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
+)
+@click.option(
+    "--rings",
+    type=checked(read_rings),
+    metavar="METHOD",
+    help=f"Removal of rings: {', '.join(RINGS)}; with parameters as sorting:size=31.  [none]",
+)
+@click.option(
+    "--zingers",
+    type=float,
+    metavar="SHARE",
+    help="Replace pixels so much brighter than those around them, like 0.2.  [not]",
+)
+@click.option("--delta-beta", type=float, metavar="RATIO", help="Phase retrieval (Paganin), like 500.  [not]")
+@click.option("--energy", type=float, metavar="KEV", help="Of the photons.  [what the scan tells]")
+@click.option("--distance", type=float, metavar="M", help="Sample to detector.  [what the scan tells]")
+@click.option("--pixel-size", type=float, metavar="M", help="At the sample.  [what the scan tells]")
+@click.option(
+    "--unsharp",
+    type=checked(read_unsharp),
+    metavar="METHOD",
+    help=f"Sharpening: {', '.join(UNSHARP)}; with parameters as gaussian:sigma=1,coeff=3.  [none]",
 )
 @click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from runner.errors import MissingFileError, StartError, UsageError
+from runner.jobs.request_options import SYSTEMS
 from runner.launcher.record import Record
 from runner.units import format_duration
 
@@ -29,6 +30,7 @@ _Row = tuple[str, ...]
 @click.command(short_help="Show the jobs that run, or one of them.")
 @click.argument("job", required=False)
 @click.option("--all", "everything", is_flag=True, help="List jobs that are over as well.")
+@click.option("--system", type=click.Choice(SYSTEMS), help="Jobs of this batch system alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON, for programs.")
 @click.option(
     "--status-dir",
@@ -36,16 +38,18 @@ _Row = tuple[str, ...]
     type=click.Path(path_type=Path),
     help="Where the jobs keep their records. [default: RUNNER_STATUS_DIR or ~/.cache/runner/jobs]",
 )
-def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | None) -> None:
+def command(
+    *, job: str | None, everything: bool, system: str | None, as_json: bool, folder: Path | None
+) -> None:
     """Show the jobs that run; or all about JOB: a name of the list, or the batch system's number."""
     from runner.launcher.journal import default_folder, read_records
 
     folder = folder or default_folder()
     now = Now(at=time.time(), host=socket.gethostname())
-    records = read_records(folder)
+    records = [record for record in read_records(folder) if system is None or record.system == kind(system)]
     if job is not None:
         records = [record for record in records if job in (record.name, record.job_id)]
-        if not records and not as_json and (queued := in_queue(job)):
+        if not records and not as_json and (queued := in_queue(job, system)):
             click.echo(queued)
             return
         if not records:
@@ -63,12 +67,19 @@ def command(*, job: str | None, everything: bool, as_json: bool, folder: Path | 
         click.echo(table(records, now) if records else f"no job is running (records: {folder})")
 
 
-def in_queue(job: str) -> str:
+def kind(system: str) -> str:
+    """Return the batch system of a job script, as the records name it."""
+    from runner.batch.queue.systems import batch_system
+
+    return batch_system(system).name
+
+
+def in_queue(job: str, system: str | None = None) -> str:
     """Say how a job is that has no record (yet), if a batch system here knows it; empty if none does."""
     from runner.jobs.followed import follow
 
     try:
-        found = follow(job)
+        found = follow(job, system)
         state = found.state()
     except (StartError, UsageError):  # no batch system here, several, or none that answers
         return ""

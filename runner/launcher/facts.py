@@ -34,6 +34,8 @@ class RankFacts:
         The devices it may see, as ``CUDA_VISIBLE_DEVICES`` names them.
     gpus_given : bool
         Whether that variable was set: then ranks with one device each may call different devices the same.
+    gpu_ids : tuple of str
+        The same devices by names that differ for different ones of the machine; empty where nobody tells.
     cpus_per_rank : int or None
         The cores meant for each rank, where the batch system says so.
     open_files : int
@@ -51,6 +53,7 @@ class RankFacts:
     memory: int
     gpus: tuple[str, ...] = ()
     gpus_given: bool = False
+    gpu_ids: tuple[str, ...] = ()
     cpus_per_rank: int | None = None
     open_files: int = 1024
     resources: dict[str, float] = field(default_factory=dict)
@@ -63,7 +66,8 @@ class RankFacts:
     @classmethod
     def from_message(cls, message: Mapping[str, Any]) -> RankFacts:
         """Rebuild what :meth:`to_message` made."""
-        return cls(**{**message, **{name: tuple(message[name]) for name in ("cpus", "gpus", "notes")}})
+        lists = {name: tuple(value) for name, value in message.items() if isinstance(value, list)}
+        return cls(**{**message, **lists})
 
 
 def gather_facts(
@@ -71,16 +75,26 @@ def gather_facts(
 ) -> RankFacts:
     """Look at the machine, the batch system's gifts, and what is this rank's alone among the options."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
+    visible = gpus.visible_gpus(environ, gpus.present_gpus())
+    given = "CUDA_VISIBLE_DEVICES" in environ
+    notes = scratch.doubts(environ, options.scratch)
+    if allocation.gpus_here and not visible and not given:
+        notes += (f"{_gpus(allocation)}, and its ranks see none: CUDA_VISIBLE_DEVICES is not set",)
     return RankFacts(
         rank=place.rank,
         host=socket.gethostname(),
         pid=os.getpid(),
         cpus=cpus,
         memory=memory.memory_limit(asked=allocation.memory_per_node),
-        gpus=gpus.visible_gpus(environ, gpus.present_gpus()),
-        gpus_given="CUDA_VISIBLE_DEVICES" in environ,
+        gpus=visible,
+        gpus_given=given,
+        gpu_ids=allocation.gpu_ids if given and len(allocation.gpu_ids) == len(visible) else (),
         cpus_per_rank=allocation.cpus_per_task,
         open_files=open_files.limit(),
         resources=dict(options.resources),
-        notes=scratch.doubts(environ, options.scratch),
+        notes=notes,
     )
+
+
+def _gpus(allocation: Allocation) -> str:
+    return "1 GPU is the job's" if allocation.gpus_here == 1 else f"{allocation.gpus_here} GPUs are the job's"

@@ -244,8 +244,8 @@ class Leader:
                 self._state.scheduler = None
                 self._say_about(event.rank, kind, f"{describe(code)}; the job cannot go on without it", log)
                 raise EndedError(LOST)
-            case {"event": "signal", "number": number}:
-                say("runner", f"{signal.Signals(number).name} received by rank {event.rank}, stopping")
+            case {"event": "signal", "name": name, "number": number}:
+                say("runner", f"{name} received by rank {event.rank}, stopping")
                 raise EndedError(128 + number, number)
             case {"event": "walltime", "reason": reason}:
                 say("runner", f"stopped by the walltime: {reason}")

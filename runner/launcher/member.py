@@ -29,6 +29,7 @@ from runner.listing import few
 from runner.node.scratch import make_scratch, scratch_root, sweep_scratch
 
 _LAST_NEWS_SECONDS = 0.1
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,6 +55,8 @@ class Member:
         The environment that the rank was started with.
     logs : Path or None
         A folder that keeps the logs of its processes.
+    last_warning : int or None
+        A signal that stands for the batch system's SIGTERM.
     """
 
     def __init__(
@@ -67,11 +70,13 @@ class Member:
         options: LaunchOptions,
         environ: Mapping[str, str],
         logs: Path | None,
+        last_warning: int | None = None,
     ) -> None:
         self._facts = facts
         self._crew = crew
         self._channel = channel
         self._options = options
+        self._last_warning = last_warning
         self._scratch_root = scratch_root(environ, options.scratch)
         sweep_scratch(self._scratch_root)
         self._scratch = make_scratch(self._scratch_root, f"{facts.rank}")
@@ -97,8 +102,11 @@ class Member:
         The job's exit code is rank 0's alone: another rank that did its part ends with 0, lest a
         launcher takes its end for a failure of its own.
         """
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
+        for number in _ENDING:
+            asyncio.get_running_loop().add_signal_handler(number, self._signalled, number, number)
+        if self._last_warning is not None:
+            told = (self._last_warning, signal.SIGTERM)
+            asyncio.get_running_loop().add_signal_handler(self._last_warning, self._signalled, *told)
         lost = {"event": "lost", "how": "the parent of its processes ended"}
         self._crew.watch(lost=lambda: self._channel.send(lost))
         self._watch(self._say_alive())
@@ -219,6 +227,6 @@ class Member:
             self._restarts_left -= 1
             await self._start_worker(plan, scheduler, host, again + 1)
 
-    def _signalled(self, number: int) -> None:
+    def _signalled(self, came: int, counts_as: int) -> None:
         # Rank 0 decides for all; the batch system sends the signal to every rank at about the same time.
-        self._channel.send({"event": "signal", "number": number})
+        self._channel.send({"event": "signal", "name": signal.Signals(came).name, "number": counts_as})

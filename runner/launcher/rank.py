@@ -77,4 +77,5 @@ def make_member(rank: Rank, crew: Crew, channel: Channel, ticket: Ticket) -> Mem
         options=rank.options,
         environ=rank.environ,
         logs=folder,
+        last_warning=rank.allocation.last_warning,
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -299,8 +298,7 @@ def _process_ended(record: Record, rank: int, message: Message, at: float) -> Re
 
 
 def _signalled(record: Record, rank: int, message: Message, _at: float) -> Record:
-    name = signal.Signals(message["number"]).name
-    return replace(record, reason=record.reason or f"{name} received by rank {rank}")
+    return replace(record, reason=record.reason or f"{message['name']} received by rank {rank}")
 
 
 def _time_is_over(record: Record, _rank: int, message: Message, _at: float) -> Record:

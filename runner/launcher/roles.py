@@ -150,24 +150,27 @@ def _is_spare(facts: RankFacts, ranks: Sequence[RankFacts], taken: int | None = 
     if not set(facts.resources) <= {name for other in others for name in other.resources}:
         return False  # nobody else has such a worker
     if facts.gpus:
-        return sum(bool(other.gpus) for other in left) > _gpus_of(local)
+        return _gpus_used_by([other for other in left if other is not facts]) >= _gpus_used_by(left)
     return len(ranks) >= _MANY and len(left) > 1
 
 
-def _gpus_of(local: Sequence[RankFacts]) -> int:
-    """Count the devices of one machine."""
-    seeing = [facts for facts in local if facts.gpus]
-    if _one_each(seeing):
-        return len(seeing)
-    return len({name for facts in seeing for name in facts.gpus})
+def _gpus_used_by(local: Sequence[RankFacts]) -> int:
+    """Count the devices that ranks of one machine would use with a worker each."""
+    devices = _devices(local, {facts.rank: 1 for facts in local})
+    return sum(device is not None for (device,) in devices.values())
 
 
-def _one_each(local: Sequence[RankFacts]) -> bool:
-    """Tell whether a batch system gave every rank that sees a device its own one.
+def devices_of(local: Sequence[RankFacts]) -> dict[int, tuple[str, ...]]:
+    """Return the devices that each rank of one machine sees, by names that differ for different ones.
 
-    Under a device control group all of them are called ``"0"``.
+    Where a batch system gave every rank that sees any just one, and says no more, each has its own: under a
+    device control group all of them are called ``"0"``.
     """
-    return all(facts.gpus_given and len(facts.gpus) == 1 for facts in local if facts.gpus)
+    one_each = all(facts.gpus_given and len(facts.gpus) == 1 for facts in local if facts.gpus)
+    names = {facts.rank: facts.gpu_ids or facts.gpus for facts in local}
+    if one_each and not any(facts.gpu_ids for facts in local):
+        return {rank: tuple(f"{name} of rank {rank}" for name in listed) for rank, listed in names.items()}
+    return names
 
 
 def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, tuple[WorkerPlan, ...]]:
@@ -195,17 +198,19 @@ def _plan_host(local: Sequence[RankFacts], options: LaunchOptions) -> dict[int, 
 
 def _devices(local: Sequence[RankFacts], counts: Mapping[int, int]) -> dict[int, tuple[str | None, ...]]:
     """Choose a device for each worker; ranks beyond the number of devices work on the CPU."""
-    own = _one_each(local)
+    seen = devices_of(local)
+    seen_by = Counter(device for devices in seen.values() for device in devices)
     uses: Counter[str] = Counter()
     chosen: dict[int, tuple[str | None, ...]] = {}
     for facts in local:
-        devices = []
+        devices = dict(zip(seen[facts.rank], facts.gpus, strict=True))
+        own = facts.gpus_given and all(seen_by[device] == 1 for device in devices)
+        picked = []
         for _ in range(counts[facts.rank]):
-            device = choose_gpu(facts.gpus, uses, own=own)
-            devices.append(device)
-            if device is not None:
-                uses[device] += 1
-        chosen[facts.rank] = tuple(devices)
+            device = choose_gpu(tuple(devices), uses, own=own)
+            picked.append(None if device is None else devices[device])
+            uses.update(() if device is None else (device,))
+        chosen[facts.rank] = tuple(picked)
     return chosen
 
 

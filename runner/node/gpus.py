@@ -41,18 +41,16 @@ def choose_gpu(visible: Sequence[str], uses: Mapping[str, int], *, own: bool) ->
     Parameters
     ----------
     visible : sequence of str
-        What the worker's rank may see.
+        What the worker's rank may see, by names that differ for different devices of the machine.
     uses : mapping of str to int
         How many workers of the machine have each device already.
     own : bool
-        Whether the rank's only device is its own, whatever other ranks call theirs: a batch system that gives
-        each rank one device may show it to all of them as ``"0"``.
+        Whether no other rank sees what this one sees: several workers of the rank then share its only device.
 
     Returns
     -------
     str or None
-        The name for ``CUDA_VISIBLE_DEVICES``: the first device that no worker has yet; None where there is
-        none left, and the worker does without.
+        The first device that no worker has yet; None where there is none left, and the worker does without.
     """
     if own and len(visible) == 1:
         return visible[0]

@@ -16,6 +16,7 @@ from runner.errors import LostError
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
 from runner.tomo.dispatch import workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
+from runner.tomo.physics import corrections_of
 from runner.tomo.pipeline import content_of, find_axis, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
@@ -79,7 +80,8 @@ def calibrate(scan: Scan, place: Path, settings: Settings, plan: Plan, client: C
     scale, units = unit_scale(scan.pixel_size, settings)
     setup = setup_of(scan, plan, axis.position, settings)
     with _trial_volume(scan, place, plan, units, trials) as target:
-        job = Job(scan=scan, setup=setup, target=target, scale=scale)
+        corrections = corrections_of(scan, settings)
+        job = Job(scan=scan, corrections=corrections, setup=setup, target=target, scale=scale)
         futures = [
             client.submit(run_trial, job, trial, workers=[worker], pure=False)
             for worker, trial in zip(workers, trials, strict=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from distributed import get_worker
 
-from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepared_sinograms
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
@@ -46,6 +46,8 @@ class Job:
     ----------
     scan : Scan
         The input.
+    corrections : Corrections
+        What is done to it before.
     setup : Setup
         How slices are made.
     target : Target
@@ -58,6 +60,7 @@ class Job:
     setup: Setup
     target: Target
     scale: float
+    corrections: Corrections = NO_CORRECTIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,7 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         clock = _Clock()
         with clock.stage("read"), warnings_to_client(_COMPILER):
             rows = slice(chunk.first_row, chunk.end_row)
-            sinograms = corrected_sinograms(job.scan, rows, threads=own_threads)
+            sinograms = prepared_sinograms(job.scan, rows, job.corrections, threads=own_threads)
         with clock.stage("reconstruct"):
             with warnings_to_client(_COMPILER):
                 reconstruct = _reconstructor(job.setup, own_threads)

@@ -17,9 +17,11 @@ from runner.errors import LostError, PartialError, ScanError, UsageError, WriteE
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.check import inspect
+from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.notes import notes_from_workers
+from runner.tomo.physics import PHYSICS, as_told, corrections_of
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
@@ -100,7 +102,9 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
         If the memory does not suffice.
     """
     rows = rows_within(settings.rows, scan.rows)
-    work = work_of(scan, *rows, method=settings.method, quality=settings.quality)
+    work = work_of(
+        scan, *rows, corrections_of(scan, settings), method=settings.method, quality=settings.quality
+    )
     return make_plan(work, resources)
 
 
@@ -154,7 +158,7 @@ def reconstruct(
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
-    scan = inspection.usable(on_note)
+    scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
     plan = plan_for(scan, settings, resources_of(client))
@@ -171,7 +175,11 @@ def reconstruct(
             begun = go_on(found, content, plan, client, seconds_left=seconds_left)
             on_note(_going_on(begun, plan))
         job = Job(
-            scan=scan, setup=setup_of(scan, plan, axis.position, settings), target=begun.target, scale=scale
+            scan=scan,
+            corrections=corrections_of(scan, settings),
+            setup=setup_of(scan, plan, axis.position, settings),
+            target=begun.target,
+            scale=scale,
         )
         try:
             with notes_from_workers(client, on_note):
@@ -303,7 +311,11 @@ def content_of(
 def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {name: value for name, value in chosen.items() if value is not None}
+    used: dict[str, str | float | bool] = {
+        name: str(value) if isinstance(value, Choice) else value
+        for name, value in chosen.items()
+        if value is not None
+    }
     used |= {
         "entry": scan.entry,
         "projections_used": scan.projections.count,
@@ -316,8 +328,9 @@ def _parameters(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settin
     for name in ("spread", "agreement", "score") if axis.evidence else ():
         used[f"center_{name}"] = getattr(axis.evidence, name)
         origins[f"center_{name}"] = axis.origin
-    of_scan = {name: getattr(scan, name) for name in ("pixel_size", "energy", "distance")}
-    used |= {name: value for name, value in of_scan.items() if value is not None}
+    of_scan = {name: value for name in PHYSICS if (value := getattr(scan, name)) is not None}
+    used |= of_scan
+    origins |= {name: "scan" for name in of_scan if getattr(settings, name) is None}
     return [
         Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
     ]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from runner.errors import ScanError
+from runner.tomo.correct.corrections import Corrections
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
 from runner.units import format_size
@@ -20,6 +21,7 @@ _LITTLE = (8, 4)  # rows of a chunk, where the memory does not suffice for more
 
 _USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
 _CHUNKS_PER_WORKER = 3  # enough that a slow worker does not keep the others waiting at the end
+_MARGINS = 4  # chunks are so many times as tall as the margin above and below them, where there is one
 _BASE = 256 << 20  # a worker with its libraries, bytes
 _PIXEL = 4  # float32, bytes
 
@@ -61,6 +63,12 @@ class Work:
         Bytes of a stored pixel.
     size : int
         Pixels along both sides of a slice.
+    detector_rows : int
+        All rows that there are.
+    margin : int
+        Rows above and below a chunk that its corrections need.
+    thread_bytes : int
+        What each thread takes for a pixel of a sinogram that it corrects.
     method, quality : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
@@ -74,6 +82,9 @@ class Work:
     frames: int
     itemsize: int
     size: int
+    detector_rows: int
+    margin: int = 0
+    thread_bytes: int = 0
     method: str = "fourier"
     quality: str = "standard"
 
@@ -124,7 +135,8 @@ class Plan:
     def bytes_read(self) -> int:
         """What all workers together read from the scan, as stored without compression."""
         work = self.work
-        return work.frames * work.rows * work.columns * work.itemsize
+        rows = sum(rows_read(work, chunk.rows) for chunk in self.chunks)
+        return work.frames * rows * work.columns * work.itemsize
 
     @property
     def bytes_written(self) -> int:
@@ -133,7 +145,13 @@ class Plan:
 
 
 def work_of(
-    scan: Scan, first_row: int, end_row: int, *, method: str = "fourier", quality: str = "standard"
+    scan: Scan,
+    first_row: int,
+    end_row: int,
+    corrections: Corrections,
+    *,
+    method: str = "fourier",
+    quality: str = "standard",
 ) -> Work:
     """Take the sizes from a scan."""
     flats = [group.frames.count for group in scan.flats]
@@ -148,6 +166,9 @@ def work_of(
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
         size=scan.columns,
+        detector_rows=scan.rows,
+        margin=corrections.margin,
+        thread_bytes=corrections.bytes_per_pixel,
         method=method,
         quality=quality,
     )
@@ -166,7 +187,7 @@ def make_plan(work: Work, resources: Resources) -> Plan:
     """
     usable = int(resources.memory * _USABLE)
     for height in (ALIGNMENT, *_LITTLE):
-        buffers = _buffers(work, resources.threads, usable - memory_of_rows(work, height))
+        buffers = _buffers(work, resources.threads, usable - memory_of_rows(work, height, resources.threads))
         if buffers is not None:
             return _plan(work, resources, usable, height, buffers)
     has, needs = format_size(resources.memory), format_size(least_memory(work, resources.threads) / _USABLE)
@@ -179,17 +200,18 @@ def make_plan(work: Work, resources: Resources) -> Plan:
 
 def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int) -> Plan:
     """Make chunks of `unit` rows, or of as many times that as fit and still leave some for every worker."""
-    fair = fair_rows(work, resources.workers)
-    per_row = memory_of_rows(work, 1) - memory_of_rows(work, 0)
-    fitting = (usable - buffers - memory_of_rows(work, 0)) // per_row
-    height = max(min(fair, fitting) // unit * unit, unit)
+    fair, height = fair_rows(work, resources.workers), unit
+    while (
+        height + unit <= fair and memory_of_rows(work, height + unit, resources.threads) <= usable - buffers
+    ):
+        height += unit
     chunks = cut(work.first_row, work.end_row, height)
     tallest = max(chunk.rows for chunk in chunks)
     return Plan(
         work=work,
         resources=resources,
         chunks=chunks,
-        memory=memory_of_rows(work, tallest) + buffers,
+        memory=memory_of_rows(work, tallest, resources.threads) + buffers,
         buffers=buffers,
     )
 
@@ -206,32 +228,48 @@ def cut(first_row: int, end_row: int, height: int) -> tuple[Chunk, ...]:
     )
 
 
-def memory_of_rows(work: Work, height: int) -> int:
+def rows_read(work: Work, height: int) -> int:
+    """Say how many rows are read, at most, for a chunk of `height` rows: whole blocks, if with a margin."""
+    if not work.margin:
+        return height
+    return min(-(-height // ALIGNMENT) * ALIGNMENT + 2 * work.margin, work.detector_rows)
+
+
+def memory_of_rows(work: Work, height: int, threads: int) -> int:
     """Predict the peak memory of a worker with chunks of `height` rows, but for the engine's buffers, bytes.
 
-    Linear in the height. Counts on a worker that gives freed memory back, as Dask's nanny arranges it
+    Counts on a worker that gives freed memory back, as Dask's nanny arranges it
     (``MALLOC_TRIM_THRESHOLD_``); without, it keeps up to 150 MiB more for every thread.
     """
-    # the frames are gone when the slices come
-    frames = work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
-    slices = work.size**2 * _PIXEL
-    return _BASE + height * (work.columns * work.angles * _PIXEL + max(frames, slices))
+    # the frames are gone when the sinograms are mended, and what that takes when the slices come
+    read, sinogram = rows_read(work, height), work.columns * work.angles
+    frames = read * work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+    mending = threads * sinogram * work.thread_bytes
+    slices = height * work.size**2 * _PIXEL
+    return _BASE + read * sinogram * _PIXEL + max(frames, mending, slices)
 
 
 def least_memory(work: Work, threads: int) -> int:
     """Predict the least peak memory with which a worker can do its part, bytes."""
-    return memory_of_rows(work, _LITTLE[-1]) + buffers_of(_problem(work, threads), 0)
+    return memory_of_rows(work, _LITTLE[-1], threads) + buffers_of(_problem(work, threads), 0)
 
 
 def fair_rows(work: Work, workers: int) -> int:
-    """Say how tall chunks may be, and every worker still gets some."""
-    return work.rows // (_CHUNKS_PER_WORKER * workers)
+    """Say how tall chunks may be, and every worker still gets some.
+
+    With a margin, one for each worker may have to do: the rows of margins are read and corrected again.
+    """
+    fair = work.rows // (_CHUNKS_PER_WORKER * workers)
+    return max(fair, min(_MARGINS * work.margin, work.rows // workers))
 
 
 def memory_wanted(work: Work, threads: int, height: int) -> int:
     """Say with how much memory a worker does chunks of `height` rows without any saving, bytes."""
     tall = max(-(-height // ALIGNMENT), 1) * ALIGNMENT
-    return int((memory_of_rows(work, tall) + buffers_of(_problem(work, threads), math.inf)) / _USABLE) + 1
+    return (
+        int((memory_of_rows(work, tall, threads) + buffers_of(_problem(work, threads), math.inf)) / _USABLE)
+        + 1
+    )
 
 
 def _buffers(work: Work, threads: int, limit: int) -> int | None:

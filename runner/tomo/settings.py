@@ -16,6 +16,11 @@ from types import MappingProxyType
 from typing import Any
 
 from runner.errors import MissingFileError, UsageError
+from runner.tomo.choice import Choice, parse_choice
+from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
+from runner.tomo.correct.rings.methods import NO_RINGS
+from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
+from runner.tomo.correct.unsharp_methods import NO_UNSHARP
 from runner.tomo.sources import NAMES as SOURCE_NAMES
 from runner.tomo.sources import Sources, text_or_none
 
@@ -24,6 +29,8 @@ QUALITIES = ("standard", "high")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 UNITS = ("1/cm", "1/pixel")
+RINGS = tuple(RING_METHODS)
+UNSHARP = tuple(UNSHARP_METHODS)
 AUTO = "auto"
 
 
@@ -45,6 +52,17 @@ class Settings:
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    rings : Choice
+        How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
+    zingers : float or None
+        By how much brighter than those around it a pixel is replaced, as a share; None for not.
+    delta_beta : float or None
+        Phase retrieval (Paganin), with the ratio of refraction to absorption; None for not.
+    unsharp : Choice
+        Sharpening, given as ``rings`` is.
+    energy, distance, pixel_size : float or None
+        Of the photons in keV, from the sample to the detector and at the sample in metres; None for what the
+        scan tells.
     mask : bool
         Set the slices to zero outside of the largest circle that fits.
     origins : mapping of str to str
@@ -65,6 +83,13 @@ class Settings:
     padding: str = "edge"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    rings: Choice = NO_RINGS
+    zingers: float | None = None
+    delta_beta: float | None = None
+    unsharp: Choice = NO_UNSHARP
+    energy: float | None = None
+    distance: float | None = None
+    pixel_size: float | None = None
     mask: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -202,6 +227,31 @@ def _rows(name: str, value: Any) -> tuple[int | None, int | None] | None:
     raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
 
 
+def read_rings(name: str, value: Any) -> Choice:
+    """Read a method of removing rings; see :func:`runner.tomo.choice.parse_choice`."""
+    return parse_choice(name, value, RING_METHODS)
+
+
+def read_unsharp(name: str, value: Any) -> Choice:
+    """Read a method of sharpening."""
+    return parse_choice(name, value, UNSHARP_METHODS)
+
+
+def _between(least: float, most: float, unit: str) -> Callable[[str, Any], float | None]:
+    """Allow a number, or none; the limits catch what was given in another unit."""
+
+    def check(name: str, value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise UsageError(
+                f"{name} {value!r} is not allowed", f"give a number from {least:g} to {most:g}{unit}"
+            )
+        return float(value)
+
+    return check
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{name} {value!r} is neither true nor false")
@@ -219,6 +269,13 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "padding": _one_of(*PADDINGS),
         "rows": _rows,
         "units": _one_of(*UNITS),
+        "rings": read_rings,
+        "zingers": _between(1e-3, 1e3, ""),
+        "delta_beta": _between(1e-3, 1e6, ""),
+        "unsharp": read_unsharp,
+        "energy": _between(0.1, 2000, " keV"),
+        "distance": _between(1e-6, 500, " m"),
+        "pixel_size": _between(1e-9, 2e-3, " m"),
         "mask": _flag,
     }
 )

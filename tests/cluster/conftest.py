@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.mpi import LIBRARIES, MpiLauncher
+from tests.cluster.queues import Queue
 from tests.cluster.testbed import (
     NotToBeHadError,
     VirtualCluster,
@@ -18,6 +21,7 @@ from tests.cluster.testbed import (
     VirtualSlurm,
     why_not,
 )
+from tests.cluster.volumes import pixels
 from tests.cluster.ways import Way
 
 #: A test must not see the launcher or batch job that the test run itself may be in.
@@ -130,3 +134,42 @@ def make_way(name: str, environment: dict[str, str], folder: Path, slurm: Virtua
     launcher = MpiLauncher(name.removeprefix("sbatch-"))
     batch = slurm if name.startswith("sbatch-") else None
     return Way(name, folder, environment | launcher.environment, launcher, batch)
+
+
+@pytest.fixture
+def no_default_route(queue: Queue) -> Iterator[None]:
+    """Hosts that can reach each other, and have no route to anywhere else."""
+    queue.cluster.routes("del")
+    yield
+    queue.cluster.routes("add")
+
+
+@pytest.fixture(scope="session")
+def scan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real scan of 135 rows; where there is none, a simulated one of as many."""
+    try:
+        return request.getfixturevalue("shared_data") / "scans" / "savu24737_nxtomo.nx"
+    except pytest.skip.Exception:
+        path = tmp_path_factory.mktemp("scan") / "scan.nx"
+        write_scan(path, Settings(columns=96, rows=135, angles=120))
+        return path
+
+
+@pytest.fixture(scope="session")
+def reference(scan: Path, tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """The volume from one process without a launcher, axes (slice, y, x)."""
+    folder = tmp_path_factory.mktemp("reference")
+    finished = Way("local", folder, clean_environment()).run("reconstruct", scan, "volume.h5", ranks=1)
+    assert finished.code == 0, finished.err
+    return pixels(folder / "volume.h5")
+
+
+@pytest.fixture(
+    params=[pytest.param("sge", marks=pytest.mark.sge), pytest.param("oar", marks=pytest.mark.oar)]
+)
+def queue(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Iterator[Queue]:
+    """Each batch system in turn."""
+    queue = Queue(request.param, request.getfixturevalue(request.param), environment, tmp_path)
+    queue.profile()
+    yield queue
+    queue.end()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
+from runner.tomo.simulate import Settings, write_scan
 from tests.cluster import processes
 from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import Command, Finished
+from tests.cluster.queues import Queue
 from tests.cluster.testbed import VirtualSlurm
+from tests.cluster.volumes import hosts_of, pixels
 from tests.cluster.ways import JOBS, Way
 
 pytestmark = pytest.mark.cluster
@@ -69,6 +72,36 @@ def test_by_jobs_of_a_queue(slurm: VirtualSlurm, local: Way) -> None:
     assert (finished.returncode, finished.stdout) == (0, "total 90\n"), finished.stderr
 
 
+def test_by_jobs_of_other_queues(queue: Queue, local: Way) -> None:
+    """Neither hands the environment of the submission to its jobs: what workers import must be said."""
+    write_scan(local.folder / "scan.nx", Settings(columns=48, rows=32, angles=40))
+    options = {"cores": 1, "memory": "500MB", "interface": "eth0", "walltime": "00:05:00"}
+    program = [sys.executable, ANYWHERE, f"jobqueue:{queue.name}", "jobs=2"]
+    program += [f"{name}={json.dumps(value)}" for name, value in options.items()]
+    finished = queue.cluster.run(program, timeout=60, cwd=local.folder, env=local.environment)
+    assert (finished.returncode, finished.stdout) == (0, "total 90\n"), finished.stderr
+    options["job-script-prologue"] = [f"export PYTHONPATH={Path(__file__).parents[2]}"]
+    (local.folder / "dask").mkdir()
+    (local.folder / "dask" / "jobqueue.yaml").write_text(json.dumps({"jobqueue": {queue.name: options}}))
+    words = [sys.executable, "-m", "runner", "reconstruct", "scan.nx"]
+    there = queue.cluster.run(
+        [*words, "there.h5", "--cluster", f"jobqueue:{queue.name}"],
+        timeout=60,
+        cwd=local.folder,
+        env=local.environment | {"DASK_CONFIG": str(local.folder / "dask")},
+    )
+    assert there.returncode == 0, there.stderr
+    (worked,) = hosts_of(local.folder / "there.h5")
+    assert worked.startswith("10.77.0.")
+    assert local.run("reconstruct", "scan.nx", "here.h5", ranks=1).code == 0
+    assert np.array_equal(pixels(local.folder / "here.h5"), pixels(local.folder / "there.h5"))
+    end = time.monotonic() + 30
+    listing = {"sge": "qstat", "oar": "oarstat"}[queue.name]
+    while "dask-worke" in (left := queue.cluster.script("tb-exec", "head", listing)):
+        assert time.monotonic() < end, left
+        time.sleep(0.5)
+
+
 @pytest.mark.parametrize(
     ("where", "said"),
     [
@@ -103,8 +136,7 @@ def test_a_reconstruction_goes_where_it_is_told(local: Way) -> None:
         command.kill()
     assert there.returncode == 0, there.stderr
     assert "state    all 64 slices written and verified" in there.stdout
-    volumes = [h5py.File(local.folder / name)["entry/data/data"] for name in ("here.h5", "there.h5")]
-    assert np.array_equal(*volumes)
+    assert np.array_equal(pixels(local.folder / "here.h5"), pixels(local.folder / "there.h5"))
 
 
 def test_ranks_do_not_all_go_elsewhere(

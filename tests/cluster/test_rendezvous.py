@@ -194,40 +194,6 @@ def test_a_job_submitted_by_a_rank_of_another(
     assert said in output.read_text()
 
 
-REQUEUED = """
-import os, pathlib, sys, time
-folder = pathlib.Path(os.environ["TEST_FOLDER"])
-if not (folder / "first").exists():
-    (folder / "first").touch()
-    time.sleep(60)
-(folder / "second").touch()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.slurm
-def test_a_requeued_job_of_the_same_id(slurm: VirtualSlurm, tmp_path: Path) -> None:
-    (tmp_path / "job.py").write_text(REQUEUED)
-    script = tmp_path / "job.sh"
-    script.write_text(
-        f"#!/bin/bash\n#SBATCH -N2 -n3 --requeue --chdir={tmp_path} -o out\n"
-        f"export TEST_FOLDER={tmp_path} RUNNER_SCRATCH={tmp_path} RUNNER_RENDEZVOUS_DIR={tmp_path}/meet\n"
-        f"srun {sys.executable} -m runner -q --no-dashboard job.py\n"
-    )
-    job = slurm.script("tb-exec", "head", "sbatch", "--parsable", str(script)).strip()
-    wait_for_file(tmp_path / "first", 30)
-    slurm.script("tb-exec", "head", "scontrol", "requeue", job)
-    wait_for_file(tmp_path / "second", 60)
-
-
-def wait_for_file(path: Path, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not path.exists():
-        out = path.parent / "out"
-        assert time.monotonic() < end, out.read_text() if out.exists() else path
-        time.sleep(0.1)
-
-
 @pytest.mark.slurm
 def test_ranks_do_not_wait_for_a_rank_0_that_cannot_begin(
     slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path

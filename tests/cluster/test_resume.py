@@ -7,14 +7,13 @@ import re
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
 from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.processes import Command
+from tests.cluster.volumes import pixels, slices_there
 from tests.cluster.ways import Way
 
 pytestmark = pytest.mark.cluster
@@ -22,25 +21,11 @@ pytestmark = pytest.mark.cluster
 PARTIAL = "volume.h5.partial"
 
 
-def pixels(volume: Path) -> np.ndarray:
-    with h5py.File(volume) as file:
-        return file["entry/data/data"][:]
-
-
 def kill_all(command: Command) -> None:
     """Kill all processes of a job at about the same moment, as a power cut does."""
     for pid in command.processes():
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def slices_there(folder: Path) -> int:
-    """Count what is marked as written, 0 before there is a whole file."""
-    try:
-        with h5py.File(folder / PARTIAL, locking=False) as file:
-            return int(file["entry/reconstruction/status"][:].sum())
-    except (OSError, KeyError):
-        return 0
 
 
 @pytest.mark.parametrize(
@@ -58,7 +43,7 @@ def test_killed_again_and_again(way: Way) -> None:
     for wanted in (16, 200):
         with way.start(*words, ranks=2) as command:
             end = time.monotonic() + 60
-            while slices_there(way.folder) < wanted:
+            while slices_there(way.folder / PARTIAL) < wanted:
                 assert command.running(), command.stderr
                 assert time.monotonic() < end, command.stderr
                 time.sleep(0.01)

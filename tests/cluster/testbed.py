@@ -37,7 +37,7 @@ def why_not() -> str:
 
 
 class VirtualCluster:
-    """Running hosts ``head`` and ``node1`` to ``node4``, each with an ``sshd``.
+    """Running hosts ``head`` and ``node1`` to ``node4``, each with an ``sshd``, which can be hurt.
 
     Of its kinds, each has a batch system as well, which takes every host for one of 4 CPUs.
 
@@ -55,6 +55,8 @@ class VirtualCluster:
     name: ClassVar[str] = "hosts"
     #: A command that works on the head while it is up.
     answers: ClassVar[tuple[str, ...]] = ("true",)
+    #: What is up on the hosts, all kinds together: who loses a host loses it for all.
+    _up: ClassVar[set[str]] = set()
 
     def __init__(self, scripts: Path = SCRIPTS) -> None:
         self._scripts = scripts
@@ -62,10 +64,13 @@ class VirtualCluster:
         system_was_up = hosts_were_up and self._answers("head", *self.answers)
         were_up = {f"{self.name}-down": system_was_up, "hosts-down": hosts_were_up}
         self._ours = [script for script, was_up in were_up.items() if not was_up]
+        self._hurt = False
         self.script(f"{self.name}-up", timeout=300)
+        self._up.add(self.name)
 
     def down(self) -> None:
         """Stop what this object started, and leave what was there before."""
+        self._up.discard(self.name)
         for script in self._ours:
             self.script(script)
 
@@ -113,30 +118,6 @@ class VirtualCluster:
             raise RuntimeError(f"{name} {' '.join(arguments)}: {finished.stdout}{finished.stderr}")
         return finished.stdout
 
-    def _answers(self, host: str, *argv: str) -> bool:
-        command = [self._scripts / "tb-exec", host, *argv]
-        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
-
-
-class VirtualSlurm(VirtualCluster):
-    """SLURM, with 2 pretended GPUs on each host, and hosts that can be hurt."""
-
-    name = "slurm"
-    answers = ("scontrol", "ping")
-
-    def __init__(self, scripts: Path = SCRIPTS) -> None:
-        super().__init__(scripts)
-        self._hurt = False
-
-    def jobs(self) -> set[str]:
-        """The ids of all jobs that wait or run."""
-        return set(self.script("tb-exec", "head", "squeue", "-h", "-o", "%A").split())
-
-    def cancel(self, jobs: set[str]) -> None:
-        """Cancel jobs by id."""
-        if jobs:
-            self.script("tb-exec", "head", "scancel", "--full", *sorted(jobs))
-
     def kill_host(self, host: str) -> None:
         """Pull the power plug of a host; `repair` brings it back."""
         self._hurt = True
@@ -157,14 +138,40 @@ class VirtualSlurm(VirtualCluster):
         self.script("host-cut", host)
 
     def repair(self) -> None:
-        """Undo what was done to hosts."""
+        """Undo what was done to hosts, for all batch systems that are up on them."""
         if not self._hurt:
             return
         for host in ("node1", "node2", "node3", "node4"):
             self.script("host-freeze", host, "off")
             self.script("host-cut", host, "off")
-        self.script("slurm-up")
+        for name in sorted(self._up):
+            self.script(f"{name}-up", timeout=120)
         self._hurt = False
+
+    def routes(self, action: str) -> None:
+        """Take the hosts' default route away (``"del"``), or give it back (``"add"``)."""
+        for host in ("head", "node1", "node2", "node3", "node4"):
+            self.script("tb-exec", host, "ip", "route", action, "default", "dev", "eth0")
+
+    def _answers(self, host: str, *argv: str) -> bool:
+        command = [self._scripts / "tb-exec", host, *argv]
+        return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
+
+
+class VirtualSlurm(VirtualCluster):
+    """SLURM, with 2 pretended GPUs on each host."""
+
+    name = "slurm"
+    answers = ("scontrol", "ping")
+
+    def jobs(self) -> set[str]:
+        """The ids of all jobs that wait or run."""
+        return set(self.script("tb-exec", "head", "squeue", "-h", "-o", "%A").split())
+
+    def cancel(self, jobs: set[str]) -> None:
+        """Cancel jobs by id."""
+        if jobs:
+            self.script("tb-exec", "head", "scancel", "--full", *sorted(jobs))
 
 
 class VirtualGridEngine(VirtualCluster):

@@ -10,7 +10,16 @@ from runner.tomo.plan import Resources, Work, make_plan
 
 GIB = 1 << 30
 WORK = Work(
-    first_row=0, end_row=256, columns=64, angles=90, flats=10, darks=10, frames=110, itemsize=2, size=64
+    first_row=0,
+    end_row=256,
+    columns=64,
+    angles=90,
+    flats=10,
+    darks=10,
+    frames=110,
+    itemsize=2,
+    size=64,
+    detector_rows=256,
 )
 TIMED = Calibration(
     workers=2,

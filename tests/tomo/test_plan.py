@@ -14,6 +14,7 @@ from runner.tomo.plan import (
     least_memory,
     make_plan,
     memory_of_rows,
+    rows_read,
 )
 
 GIB = 1 << 30
@@ -30,6 +31,7 @@ def work(first=0, end=135, columns=160, angles=91, itemsize=2, method="fourier",
         frames=angles + 20,
         itemsize=itemsize,
         size=columns,
+        detector_rows=end,
         method=method,
         quality=quality,
     )
@@ -66,13 +68,17 @@ def test_chunks_cover_the_rows_once_on_the_grid_and_fit(work, resources):
     assert max(chunk.rows for chunk in plan.chunks) > 0
     assert plan.memory <= resources.memory
     for chunk in plan.chunks:
-        assert memory_of_rows(work, chunk.rows) + plan.buffers <= plan.memory <= 0.75 * resources.memory
+        assert (
+            memory_of_rows(work, chunk.rows, resources.threads) + plan.buffers
+            <= plan.memory
+            <= 0.75 * resources.memory
+        )
 
 
 def unit_of(plan):
     """Chunks are cut at multiples of fewer rows only where the memory does not suffice for more."""
     room = int(0.75 * plan.resources.memory) - plan.buffers
-    fitting = [unit for unit in (16, 8, 4) if memory_of_rows(plan.work, unit) <= room]
+    fitting = [unit for unit in (16, 8, 4) if memory_of_rows(plan.work, unit, plan.resources.threads) <= room]
     return max(fitting)
 
 
@@ -148,3 +154,22 @@ def test_a_very_large_scan_fits_a_large_node():
     plan = make_plan(large, Resources(workers=1, memory=128 * 10**9, threads=32))
     assert plan.memory <= 0.75 * 128e9
     assert plan.chunks[0].rows in {4, 8, 16}
+
+
+@given(works, resources, st.integers(0, 20).map(lambda blocks: 16 * blocks))
+def test_margins_are_counted(work, resources, margin):
+    with_margin = replace(work, margin=margin, thread_bytes=16)
+    for height in {1, min(16, work.rows), work.rows}:
+        read = rows_read(with_margin, height)
+        assert height <= read <= max(height + 2 * margin + 15, height)
+        assert read <= max(work.detector_rows, height)
+        assert memory_of_rows(with_margin, height, 1) >= memory_of_rows(work, height, 1)
+
+
+def test_chunks_with_margins_are_taller_so_that_less_is_read_twice():
+    resources = Resources(workers=4, memory=64 * GIB, threads=2)
+    plain = make_plan(work(end=2048), resources)
+    margined = make_plan(replace(work(end=2048), margin=128), resources)
+    assert margined.chunks[0].rows > plain.chunks[0].rows
+    assert len(margined.chunks) >= 4
+    assert plain.bytes_read < margined.bytes_read < 2 * plain.bytes_read

@@ -24,18 +24,10 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
     assert settings.padding == "edge"
     assert settings.rows == (4, 20)
     assert settings.mask is True
-    assert {name: settings.origin(name) for name in NAMES} == {
-        **dict.fromkeys(("entry", "projections", "flats", "darks", "angles", "subset"), "default"),
-        "center": str(config),
-        "method": "command line",
-        "quality": "default",
-        "window": "command line",
-        "cutoff": "default",
-        "padding": "default",
-        "rows": str(config),
-        "units": "default",
-        "mask": str(config),
-    }
+    from_file = dict.fromkeys(("center", "rows", "mask"), str(config))
+    typed = dict.fromkeys(("method", "window"), "command line")
+    origins = {name: settings.origin(name) for name in NAMES}
+    assert origins == dict.fromkeys(NAMES, "default") | from_file | typed
 
 
 @pytest.mark.parametrize(
@@ -62,6 +54,16 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         ("entry = 5", "no name"),
         ("center = ", "TOML"),
         ("origins = 3", "unknown setting"),
+        ("rings = 'sortng'", "did you mean sorting?"),
+        ("rings = {method = 'sorting', siize = 3}", "did you mean size?"),
+        ("zingers = 0", "from 0.001 to 1000"),
+        ("delta_beta = true", "from 0.001 to 1e+06"),
+        ("energy = '20 keV'", "from 0.1 to 2000 keV"),
+        ("energy = 20000", "from 0.1 to 2000 keV"),
+        ("pixel_size = 1.1", "from 1e-09 to 0.002 m"),
+        ("distance = 800", "from 1e-06 to 500 m"),
+        ("unsharp = 'gaussian:sigma=0'", "a number from 0.1 to 100"),
+        ("rings = 3", "NAME:PARAMETER=NUMBER"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):

@@ -110,6 +110,9 @@ FOREIGN = {
     "--constraint",
     "--contenders",
     "--fast",
+    "--gpu-bind",
+    "--het-group",
+    "--signal",
     "--gpus-per-task",
     "--jobs",
     "--kill-on-bad-exit",
@@ -154,7 +157,7 @@ def understood(command: click.Command, words: list[str]) -> click.Context:
         pytest.fail(f"the command line does not know {words}")
 
 
-MATRIX = "ends deaths losses kills scale meeting rendezvous odd_jobs networks walltime"
+MATRIX = "ends deaths losses kills scale meeting rendezvous odd_jobs networks walltime slurm_jobs queue_ends"
 
 
 def where_tried(test: ast.FunctionDef) -> str:
@@ -165,7 +168,9 @@ def where_tried(test: ast.FunctionDef) -> str:
         return (
             "some launchers" if "way" in "".join(map(ast.unparse, test.decorator_list)) else "every launcher"
         )
-    if "slurm" in takes:
+    if "queue" in takes:
+        return "Grid Engine and OAR"
+    if takes & {"slurm", "srun"}:
         return "each mpirun in SLURM" if "mpi" in takes else "SLURM"
     if each_mpi:
         return "each mpirun"

@@ -35,6 +35,11 @@ def main(arguments: list[str]) -> int:
         return _MISSING
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: _end(rank))
+    for number in (
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+    ):  # Grid Engine warns every process; the rank knows what to do
+        signal.signal(number, lambda _number, _frame: None)
     if not arguments:
         threading.Thread(target=_obey, args=(rank,), daemon=True).start()
     code = rank.wait()

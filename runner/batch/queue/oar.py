@@ -38,6 +38,10 @@ class Oar(BatchSystem):
         """Write the call of ``oardel``."""
         return Command(("oardel", *job_ids))
 
+    def ask_to_end(self, job_id: str) -> Command:
+        """Write the call of ``oardel`` that sends SIGTERM to the job's script; without it, all are killed."""
+        return Command(("oardel", "--signal", "15", job_id))
+
     def log(self, name: str, job_id: str) -> str:
         """Return what the script's ``-O`` and ``-E`` say."""
         return f"{name}-{job_id}.out"

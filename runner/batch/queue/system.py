@@ -89,6 +89,10 @@ class BatchSystem(ABC):
     def cancel(self, job_ids: tuple[str, ...]) -> Command:
         """Return the command that ends jobs."""
 
+    def ask_to_end(self, job_id: str) -> Command | None:  # noqa: ARG002  (most systems ask before they kill)
+        """Return the command that asks a running job to end, where `cancel` kills without a warning."""
+        return None
+
     @abstractmethod
     def log(self, name: str, job_id: str) -> str:
         """Return the file, seen from the folder of the submission, that our job scripts write to."""

@@ -15,7 +15,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-_WITH_KERNELS = ("kernels", "correct", "reconstruct/gridding")  # folders beside this one's, and below
+_WITH_KERNELS = (
+    "kernels",
+    "correct",
+    "correct/rings",
+    "reconstruct/gridding",
+)  # folders beside this one's, and below
 _ROOM = 4 << 20  # bytes; all kernels together take about half
 
 

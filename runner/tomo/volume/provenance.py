@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAM = "tomo-runner"
-_LIBRARIES = ("numpy", "scipy", "numba", "finufft", "h5py", "dask", "distributed")
+_LIBRARIES = ("numpy", "scipy", "numba", "finufft", "pywavelets", "h5py", "dask", "distributed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,13 @@ def test_squeue_knows_the_end(play) -> None:
     assert asked.read_text().split() == ["--noheader", "--jobs=36_2", "--format=%e"]
 
 
+def test_the_components_of_a_job_end_together(play) -> None:
+    play("squeue", "date -d '+10 minutes' +%Y-%m-%dT%H:%M:%S; date -d '+10 minutes' +%Y-%m-%dT%H:%M:%S")
+    found = ask.with_end(SLURM).ends_at
+    assert found is not None
+    assert 595 < found - time.time() <= 600
+
+
 @pytest.mark.parametrize(
     "body", ["echo NONE", "echo N/A", "echo", "echo slurm_load_jobs error: no such job >&2; exit 1"]
 )

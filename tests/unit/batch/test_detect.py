@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ EXPECTED = {
         hosts=("node1", "node2"),
         cpus_per_task=2,
         gpus_here=2,
+        gpu_ids=("0", "1"),
         inside_step=True,
         cancel_command="scancel 9",
     ),
@@ -47,6 +49,7 @@ EXPECTED = {
         cpus_per_task=2,
         memory_per_node=1500 << 20,
         gpus_here=2,
+        gpu_ids=("0", "1"),
         inside_step=True,
         cancel_command="scancel 10",
     ),
@@ -68,6 +71,40 @@ EXPECTED = {
         hosts=("node1",),
         inside_step=True,
         cancel_command="scancel 13",
+    ),
+    "slurm-het-batch-script": slurm(
+        job_id="29",
+        components=2,
+        attempt="slurm-29-batch-0",
+        tasks=3,
+        hosts=("node1", "node2", "node3"),
+        cpus_per_task=2,
+        memory_per_node=500 << 20,
+        cancel_command="scancel 29",
+    ),
+    "slurm-het-step": slurm(
+        job_id="29",
+        components=2,
+        attempt="slurm-29-0-0",
+        tasks=3,
+        hosts=("node1", "node2", "node3"),
+        memory_per_node=1000 << 20,
+        gpus_here=1,
+        gpu_ids=("0",),
+        inside_step=True,
+        cancel_command="scancel 29",
+    ),
+    "slurm-het-second-alone": slurm(
+        job_id="29",
+        components=2,
+        attempt="slurm-29-1-0",
+        tasks=2,
+        hosts=("node2", "node3"),
+        memory_per_node=1000 << 20,
+        gpus_here=1,
+        gpu_ids=("0",),
+        inside_step=True,
+        cancel_command="scancel 29",
     ),
     "slurm-openmpi-first-host": slurm(
         job_id="17",
@@ -182,6 +219,7 @@ def test_sge(tmp_path: Path) -> None:
         submit_folder=HOME,
         scratch=Path("/tmp/1.1.all.q"),
         cancel_command="qdel 1",
+        last_warning=signal.SIGUSR2,
     )
 
 
@@ -195,6 +233,7 @@ def test_sge_array_task_that_was_started_again() -> None:
         submit_folder=HOME,
         scratch=Path("/tmp/2.5.all.q"),
         cancel_command="qdel 2.5",
+        last_warning=signal.SIGUSR2,
     )
 
 

@@ -52,6 +52,8 @@ def test_reading_the_command_line_loads_nothing_heavy():
         (["scan.nx", "volume.h5", "--center", "left"], "left"),
         (["scan.nx", "volume.h5", "--method", "gridrec"], "fourier"),
         (["scan.nx", "volume.h5", "--window", "parzen"], "ram-lak"),
+        (["scan.nx", "volume.h5", "--rings", "sorted"], "did you mean sorting?"),
+        (["scan.nx", "volume.h5", "--unsharp", "gaussian:sigma=0"], "a number from 0.1"),
         (["scan.nx", "volume.h5", "extra"], "extra"),
     ],
 )

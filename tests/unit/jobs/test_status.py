@@ -24,7 +24,7 @@ WORKING = replace(
 DEAD = played(WORKING, (1, event("worker died", plan="1", how="killed", replaced=True, log=[])))
 ENDED = played(
     WORKING,
-    (0, event("signal", number=15)),
+    (0, event("signal", name="SIGTERM", number=15)),
     (0, event("stopping", code=143, why="")),
     (1, event("down")),
     (0, event("gone", code=143)),
@@ -114,6 +114,8 @@ def test_the_command(tmp_path: Path) -> None:
     listed = status(tmp_path)
     assert ("living" in listed.output, "over" in listed.output) == (True, False)
     assert "over" in status(tmp_path, "--all").output
+    assert "living" in status(tmp_path, "--system", "slurm").output
+    assert "no job is running" in status(tmp_path, "--system", "oar").output
     assert status(tmp_path, "over").output.startswith("over: ended 143")
     assert status(tmp_path, "8").output == status(tmp_path, "over").output
     assert "over" in status(tmp_path / "elsewhere", "--all", "--status-dir", str(tmp_path)).output

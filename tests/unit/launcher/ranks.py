@@ -17,6 +17,7 @@ def rank(
     memory: int = 64 * GIB,
     gpus: str = "",
     gpus_given: bool = True,
+    gpu_ids: str = "",
     cpus_per_rank: int | None = None,
     resources: dict[str, float] | None = None,
 ) -> RankFacts:
@@ -29,6 +30,7 @@ def rank(
         memory=memory,
         gpus=tuple(gpus.split(",")) if gpus else (),
         gpus_given=gpus_given,
+        gpu_ids=tuple(gpu_ids.split(",")) if gpu_ids else (),
         cpus_per_rank=cpus_per_rank,
         resources=resources or {},
     )

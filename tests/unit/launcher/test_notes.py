@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from runner.launcher.facts import RankFacts
 from runner.launcher.notes import before_start
-from runner.launcher.roles import Duty, WorkerPlan
+from runner.launcher.options import LaunchOptions
+from runner.launcher.roles import Duty, WorkerPlan, assign
 from tests.unit.launcher.ranks import ranks
 
 
@@ -17,6 +21,22 @@ def test_each_thing_is_said_once() -> None:
         )
     ]
     assert before_start(present, []) == ["node1, node2, node3: scratch is full", "node2: no disk"]
+
+
+@pytest.mark.parametrize(
+    ("present", "workers", "said"),
+    [
+        (ranks("a", "a", gpus="0,1"), 1, []),
+        (ranks("a", "b", "b", gpus="0,1"), 2, []),
+        (ranks("a", "b", "b", gpus="0"), 1, []),  # each its own
+        (ranks("a", "b"), 1, []),
+        (ranks("a", "b", "c", "c", gpus="0,1"), 1, ["a, b: GPUs without a worker: 1 of 2; "]),
+        (ranks("a", "b", gpus="0,1,2,3"), 2, ["a, b: GPUs without a worker: 2 of 4; "]),
+    ],
+)
+def test_gpus_that_nobody_uses_are_told_of(present: list[RankFacts], workers: int, said: list[str]) -> None:
+    lines = before_start(present, assign(present, LaunchOptions(roles="shared", workers=workers)))
+    assert lines == [f"{line}start a rank for each, or give ranks several (--workers)" for line in said]
 
 
 def test_too_few_open_files_on_rank_0() -> None:

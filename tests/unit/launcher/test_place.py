@@ -17,6 +17,9 @@ RECORDED = {
     "slurm-array-task": Place(launcher="srun", rank=1, size=2, shared_name="srun-slurm-11_4-0-0"),
     "slurm-restarted": Place(launcher="srun", rank=0, size=1, shared_name="srun-slurm-13-0-1"),
     "slurm-batch-script": ALONE,  # SLURM_PROCID=0 and SLURM_NTASKS=4 are there, but nobody said srun
+    "slurm-het-batch-script": ALONE,
+    "slurm-het-step": Place(launcher="srun", rank=1, size=3, shared_name="srun-slurm-29-0-0"),
+    "slurm-het-second-alone": Place(launcher="srun", rank=1, size=2, shared_name="srun-slurm-29-1-0"),
     "slurm-openmpi-first-host": Place(
         launcher="openmpi", rank=0, size=4, local_size=2, shared_name="openmpi-prterun-node1-612_1"
     ),

@@ -61,9 +61,19 @@ def test_a_lost_rank() -> None:
         ([(0, event("ended", kind="client", code=3, log=[]))], "job ended with exit code 3", 0),
         ([(0, event("ended", kind="client", code=137, log=[]))], "job killed by signal 9 (SIGKILL)", 0),
         ([(0, event("ended", kind="scheduler", code=137, log=[]))], "why", 1),
-        ([(1, event("signal", number=15)), (0, event("signal", number=15))], "SIGTERM received by rank 1", 0),
         (
-            [(0, event("signal", number=2)), (0, event("ended", kind="client", code=130, log=[]))],
+            [
+                (1, event("signal", name="SIGTERM", number=15)),
+                (0, event("signal", name="SIGTERM", number=15)),
+            ],
+            "SIGTERM received by rank 1",
+            0,
+        ),
+        (
+            [
+                (0, event("signal", name="SIGINT", number=2)),
+                (0, event("ended", kind="client", code=130, log=[])),
+            ],
             "SIGINT received by rank 0",
             0,
         ),
@@ -105,7 +115,7 @@ MESSAGES = st.sampled_from(
         (1, event("down")),
         (0, event("tasks", counts={"done": 1, "failed": 0, "processing": 0, "known": 1})),
         (0, event("ended", kind="client", code=1, log=[])),
-        (0, event("signal", number=15)),
+        (0, event("signal", name="SIGTERM", number=15)),
         (0, event("stopping", code=1, why="\N{SNOWMAN}")),
         (0, event("gone", code=1)),
     ]

@@ -86,6 +86,22 @@ def test_each_rank_keeps_the_one_device_that_it_was_given() -> None:
     assert written(assign(given_one_each, AUTO)) == "SC[3] [2] [1] [0]"
 
 
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (("0", "1", "2"), "SC[0] [0] [0]"),  # one each, under a device control group
+        (("0", "0"), "SC [0]"),  # both see the only one
+        (("0", "0", "1", "1"), "S [0] C [0]"),
+        (("3", "3", "3", "2"), "S C [0] [0]"),
+    ],
+)
+def test_a_batch_system_may_tell_which_device_it_is_that_all_ranks_call_0(
+    ids: tuple[str, ...], expected: str
+) -> None:
+    told = [rank(number, gpus="0", gpu_ids=name) for number, name in enumerate(ids)]
+    assert written(assign(told, AUTO)) == expected
+
+
 def test_hosts_of_different_kinds() -> None:
     # two GPUs and three ranks, no GPU and two ranks, four GPUs and four ranks
     mixed = (

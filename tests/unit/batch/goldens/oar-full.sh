@@ -23,8 +23,6 @@ export PRTE_MCA_rmaps_default_mapping_policy=seq:oversubscribe OMPI_MCA_rmaps_ba
 for name in PYTHONPATH LD_LIBRARY_PATH ${!RUNNER_@}; do
     [ -z "${!name:-}" ] || settings=("$name=${!name}" "${settings[@]}")
 done
-# this system does not say when it ends the job; it began a moment before this line
-settings+=(RUNNER_END=$(($(date +%s) + 7200 - 30)))
 # the system's own ssh, for Open MPI 5, Open MPI 4, MPICH and Intel MPI
 export PRTE_MCA_plm_ssh_agent=oarsh OMPI_MCA_plm_rsh_agent=oarsh
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=oarsh

@@ -10,8 +10,6 @@ set -euo pipefail
 # for every rank: parallel file systems refuse HDF5's locks
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
 settings+=(RUNNER_JOB="oar-$OAR_JOB_ID-$$")
-# this system does not say when it ends the job; it began a moment before this line
-settings+=(RUNNER_END=$(($(date +%s) + 60 - 30)))
 cd "$OAR_WORKDIR"
 
 # 1 per host, one line per rank; OAR's own file repeats a host per core

@@ -5,6 +5,7 @@
 #$ -N runner
 #$ -cwd
 #$ -j y
+#$ -notify
 #$ -pe mpi 1
 
 # Lines like "module load ..." or "conda activate ..." go here; the Python below needs none of them.

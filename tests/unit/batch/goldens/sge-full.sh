@@ -5,6 +5,7 @@
 #$ -N recon
 #$ -cwd
 #$ -j y
+#$ -notify
 #$ -pe mpi-node 80
 #$ -l h_rt=02:00:00
 #$ -l gpu=a100:10

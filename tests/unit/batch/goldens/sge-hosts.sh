@@ -5,6 +5,7 @@
 #$ -N runner
 #$ -cwd
 #$ -j y
+#$ -notify
 #$ -pe mpi 2
 #$ -l h_rt=00:01:00
 

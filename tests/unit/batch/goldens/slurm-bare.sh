@@ -12,16 +12,15 @@ set -euo pipefail
 # for every rank: parallel file systems refuse HDF5's locks
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
 cd "$SLURM_SUBMIT_DIR"
-if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells the end, if there is one
-    end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
-fi
+components= # those of a heterogeneous job, all in one step
+[ -z "${SLURM_HET_SIZE:-}" ] || components=--het-group=$(seq -s, 0 $((SLURM_HET_SIZE - 1)))
 
 # The launcher works around a lost rank or host, so SLURM is not to end the job for one (--no-kill,
 # --kill-on-bad-exit=0). srun itself fails for a lost rank, and (22.05) waits for a host that hangs: rank 0 then
 # leaves the job's exit code in this file, and ends srun.
 # srun of 22.05 does not read the number of CPUs from the job: say it again
 srun=$(mktemp)
-srun --no-kill --kill-on-bad-exit=0 --cpu-bind=cores --unbuffered \
+srun ${components:+"$components"} --no-kill --kill-on-bad-exit=0 --cpu-bind=cores --unbuffered \
     env "${settings[@]}" RUNNER_SRUN="$srun" /opt/env/bin/python -u -m runner job.py <&0 &
 echo "$!" > "$srun"
 code=0

@@ -21,16 +21,15 @@ set -euo pipefail
 settings=(HDF5_USE_FILE_LOCKING=FALSE)
 settings+=(RUNNER_SCRATCH="/local/$USER")
 cd "$SLURM_SUBMIT_DIR"
-if [ -z "${SLURM_JOB_END_TIME:-}" ]; then # before SLURM 23.02 only squeue tells the end, if there is one
-    end=$(date -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)" +%s 2>/dev/null) && settings+=(RUNNER_END="$end")
-fi
+components= # those of a heterogeneous job, all in one step
+[ -z "${SLURM_HET_SIZE:-}" ] || components=--het-group=$(seq -s, 0 $((SLURM_HET_SIZE - 1)))
 
 # The launcher works around a lost rank or host, so SLURM is not to end the job for one (--no-kill,
 # --kill-on-bad-exit=0). srun itself fails for a lost rank, and (22.05) waits for a host that hangs: rank 0 then
 # leaves the job's exit code in this file, and ends srun.
 # srun of 22.05 does not read the number of CPUs from the job: say it again
 srun=$(mktemp)
-srun --no-kill --kill-on-bad-exit=0 --cpus-per-task=8 --cpu-bind=cores --unbuffered \
+srun ${components:+"$components"} --no-kill --kill-on-bad-exit=0 --cpus-per-task=8 --cpu-bind=cores --unbuffered \
     env "${settings[@]}" RUNNER_SRUN="$srun" '/opt/my env/bin/python' -u -m runner --interface ib0 --logs logs reconstruct 'my scan.nx' 'it'"'"'s.h5' <&0 &
 echo "$!" > "$srun"
 code=0

@@ -1,0 +1,48 @@
+"""What the settings and the scan say together of the physics, and what is to be corrected for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runner.errors import ScanError
+from runner.tomo.correct.corrections import Corrections
+from runner.tomo.correct.phase import Paganin
+from runner.tomo.scan import Scan
+from runner.tomo.settings import Settings
+
+PHYSICS = ("energy", "distance", "pixel_size")
+"""Values that a scan has, and that a setting of the same name goes before."""
+
+
+def corrections_of(scan: Scan, settings: Settings) -> Corrections:
+    """Take from the settings, and the scan, what is done before slices are made.
+
+    Raises
+    ------
+    ScanError
+        If phase retrieval needs what neither of them tells.
+    """
+    return Corrections(
+        zingers=settings.zingers,
+        rings=settings.rings,
+        phase=None if settings.delta_beta is None else _paganin(as_told(scan, settings), settings.delta_beta),
+        unsharp=settings.unsharp,
+    )
+
+
+def _paganin(scan: Scan, delta_beta: float) -> Paganin:
+    physics = {name: getattr(scan, name) for name in PHYSICS}
+    unknown = [name for name, value in physics.items() if value is None]
+    if unknown:
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in unknown)
+        raise ScanError(
+            f"phase retrieval needs {', '.join(unknown).replace('_', ' ')}, which the scan does not tell",
+            f"give {options}",
+        )
+    return Paganin(delta_beta=delta_beta, **physics)
+
+
+def as_told(scan: Scan, settings: Settings) -> Scan:
+    """Let what the settings say of the physics go before what the scan says."""
+    given = {name: value for name in PHYSICS if (value := getattr(settings, name)) is not None}
+    return replace(scan, **given)

@@ -1,0 +1,31 @@
+"""What is in the volumes that the tests have had reconstructed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import h5py
+import numpy as np
+
+
+def pixels(volume: Path) -> np.ndarray:
+    """Return a whole volume, axes (slice, y, x)."""
+    with h5py.File(volume) as file:
+        return file["entry/data/data"][()]
+
+
+def hosts_of(volume: Path) -> set[str]:
+    """Return the addresses at which the workers listened that made the chunks of a volume."""
+    with h5py.File(volume) as file:
+        workers = file["entry/reconstruction/chunks/worker"].asstr()[()]
+    return {str(urlsplit(worker).hostname) for worker in workers}
+
+
+def slices_there(partial: Path) -> int:
+    """Count what is marked as written in a volume that is being made; 0 before there is a whole file."""
+    try:
+        with h5py.File(partial, locking=False) as file:
+            return int(file["entry/reconstruction/status"][:].sum())
+    except (OSError, KeyError):
+        return 0
