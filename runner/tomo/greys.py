@@ -12,10 +12,10 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from runner.errors import LostError, PartialError, ScanError
-from runner.tomo.chunk import Job, make_slices
+from runner.tomo.chunk import Recipe, make_slices
 from runner.tomo.dispatch import run_chunks
 from runner.tomo.plan import Chunk
-from runner.tomo.settings import parse_greys
+from runner.tomo.settings import Settings, parse_greys
 from runner.tomo.volume.greys import Greys
 
 SAMPLE = 16
@@ -50,9 +50,8 @@ def distribution(slice_: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def find_greys(
-    dtype: str,
-    window: str,
-    job: Job,
+    settings: Settings,
+    recipe: Recipe,
     rows: tuple[int, int],
     client: Client,
     *,
@@ -62,9 +61,9 @@ def find_greys(
 
     Parameters
     ----------
-    dtype, window : str
-        See :class:`runner.tomo.settings.Settings`.
-    job : Job
+    settings : Settings
+        With the type of the pixels, and the window that is wanted.
+    recipe : Recipe
         Makes slices.
     rows : (int, int)
         Of the volume.
@@ -82,19 +81,21 @@ def find_greys(
     ScanError
         If the slices have one value only, or none.
     """
-    greys = Greys(dtype=dtype)
+    greys = Greys(dtype=settings.dtype)
     if not greys.levels:
         return greys
-    low, high, percent = parse_greys(window)
+    low, high, percent = parse_greys(settings.greys)
     if not percent:
         return replace(greys, low=low, high=high)
     chunks = [Chunk(first_row=row, end_row=row + 1) for row in sample_rows(*rows)]
     found, failures, left = run_chunks(
-        client, functools.partial(_distribution_of, job), chunks, seconds_left=seconds_left
+        client, functools.partial(_distribution_of, recipe), chunks, seconds_left=seconds_left
     )
     if failures:
-        raise LostError(f"no grey levels: the slice of row {failures[0].chunk.first_row} could not be made "
-                        f"({failures[0].cause})")
+        raise LostError(
+            f"no grey levels: the slice of row {failures[0].chunk.first_row} could not be made "
+            f"({failures[0].cause})"
+        )
     if left:
         raise PartialError("the time is over: the grey levels have not been found", "give the job more time")
     return replace(greys, **_between(np.concatenate(found), low, high))
@@ -110,6 +111,6 @@ def _between(values: NDArray[np.float32], low: float, high: float) -> dict[str, 
     return {"low": window[0], "high": window[1]}
 
 
-def _distribution_of(job: Job, chunk: Chunk) -> NDArray[np.float32]:
+def _distribution_of(recipe: Recipe, chunk: Chunk) -> NDArray[np.float32]:
     """On a worker."""
-    return distribution(make_slices(job, chunk)[0])
+    return distribution(make_slices(recipe, chunk)[0])

@@ -35,6 +35,11 @@ class Greys:
         return (self.high - self.low) / np.iinfo(self.dtype).max if self.levels else 1.0
 
     @property
+    def bytes(self) -> int:
+        """Of a pixel."""
+        return np.dtype(self.dtype).itemsize
+
+    @property
     def stored(self) -> str:
         """The type with its byte order, as files have it."""
         return np.dtype(self.dtype).newbyteorder("<").str
