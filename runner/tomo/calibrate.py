@@ -22,7 +22,7 @@ from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings
 from runner.tomo.volume.forms import create_volume, discard_volume
-from runner.tomo.volume.greys import Greys
+from runner.tomo.volume.greys import FLOAT32
 from runner.tomo.volume.place import check_place, check_space
 from runner.tomo.volume.slab import Target
 
@@ -156,7 +156,7 @@ def _trial_volume(
     small = replace(plan, work=replace(work, pixel_bytes=4))
     check_space(place, small.bytes_written)
     name = place.with_name(f".{place.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}.trial")
-    target = create_volume(name, content_of(scan, small, units, Greys(), [], []))
+    target = create_volume(name, content_of(scan, small, units, [], [], greys=FLOAT32))
     try:
         yield target
     finally:

@@ -46,7 +46,8 @@ def distribution(slice_: NDArray[np.float32]) -> NDArray[np.float32]:
     if not inside.size:
         return np.empty(0, np.float32)
     points = (np.arange(_POINTS) + 0.5) / _POINTS
-    return np.quantile(inside, points).astype(np.float32)
+    found: NDArray[np.float32] = np.quantile(inside, points).astype(np.float32)
+    return found
 
 
 def find_greys(
@@ -98,17 +99,18 @@ def find_greys(
         )
     if left:
         raise PartialError("the time is over: the grey levels have not been found", "give the job more time")
-    return replace(greys, **_between(np.concatenate(found), low, high))
+    low, high = _between(np.concatenate(found), low, high)
+    return replace(greys, low=low, high=high)
 
 
-def _between(values: NDArray[np.float32], low: float, high: float) -> dict[str, float]:
+def _between(values: NDArray[np.float32], low: float, high: float) -> tuple[float, float]:
     window = np.percentile(values, [low, high]).tolist() if values.size else [0.0, 0.0]
     if not window[0] < window[1]:
         raise ScanError(
-            f"percentiles {low:g} and {high:g} of the values are both {window[0]:g}: no window of grey levels",
+            f"percentiles {low:g} and {high:g} of the values are both {window[0]:g}: no window of greys",
             "give one, like --greys 0:2.5, or use --dtype float32",
         )
-    return {"low": window[0], "high": window[1]}
+    return window[0], window[1]
 
 
 def _distribution_of(recipe: Recipe, chunk: Chunk) -> NDArray[np.float32]:

@@ -180,8 +180,8 @@ def reconstruct(
         greys = _greys_of(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
-        parameters = _parameters(scan, plan, axis, units, greys, settings)
-        content = content_of(scan, plan, units, greys, parameters, command_line)
+        parameters = _parameters(scan, plan, axis, units, settings, greys=greys)
+        content = content_of(scan, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
@@ -314,9 +314,10 @@ def content_of(
     scan: Scan,
     plan: Plan,
     units: str,
-    greys: Greys,
     parameters: Sequence[Parameter],
     typed: Sequence[str],
+    *,
+    greys: Greys,
 ) -> Content:
     """Say what a volume's file holds beside the pixels."""
     work = plan.work
@@ -332,7 +333,7 @@ def content_of(
 
 
 def _parameters(
-    scan: Scan, plan: Plan, axis: Axis, units: str, greys: Greys, settings: Settings
+    scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings, *, greys: Greys
 ) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}

@@ -1,7 +1,7 @@
-"""What makes a file with a volume's pixels a BigTIFF: a header at its start, and a directory for each slice.
+"""What makes a file with a volume's pixels a BigTIFF: a header at its start, a directory for each slice.
 
-The pixels lie one slice after another wherever the file has them; every directory points at its own. HDF5 lets
-a file begin with something else (its user block), so that one file is both.
+The pixels lie one slice after another wherever the file has them; every directory points at its own. HDF5
+lets a file begin with something else (its user block), so that one file is both.
 """
 
 from __future__ import annotations

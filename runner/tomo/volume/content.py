@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from runner.tomo.volume.greys import Greys
+from runner.tomo.volume.greys import FLOAT32, Greys
 from runner.tomo.volume.provenance import Provenance
 
 
@@ -37,7 +37,7 @@ class Content:
     units: str
     pixel_size: float | None
     provenance: Provenance
-    greys: Greys = Greys()
+    greys: Greys = FLOAT32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How a slice's values become the pixels that are stored: as they are, shorter, or as grey levels of a window."""
+"""How a slice's values become the pixels that are stored: as they are, shorter, or as grey levels."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ class Greys:
         return np.dtype(self.dtype).newbyteorder("<").str
 
 
+FLOAT32 = Greys()
+
+
 def to_pixels(slices: NDArray[np.float32], greys: Greys) -> tuple[NDArray[np.generic], NDArray[np.uint32]]:
     """Turn the values of slices into pixels, and count those that a pixel cannot hold.
 
@@ -75,8 +78,8 @@ def to_pixels(slices: NDArray[np.float32], greys: Greys) -> tuple[NDArray[np.gen
             counts[2] = np.count_nonzero(missing)
             one[missing] = low
             np.clip(one, low, high, out=one)
-            one -= np.float32(low)
-            one *= np.float32(1 / greys.step)
+            np.subtract(one, np.float32(low), out=one)
+            np.multiply(one, np.float32(1 / greys.step), out=one)
             np.rint(one, out=one)
             np.minimum(one, np.iinfo(greys.dtype).max, out=one)  # the product may end a bit above
         else:

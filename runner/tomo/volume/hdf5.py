@@ -72,10 +72,10 @@ def create_file(
         if tiff:
             with path.open("r+b") as start:
                 start.write(bigtiff.header(first))
-        return target
     except OSError as error:
         path.unlink(missing_ok=True)
         raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
+    return target
 
 
 def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]:

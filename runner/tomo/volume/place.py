@@ -21,7 +21,7 @@ DESCRIPTION = "reconstruction.h5"
 
 
 def is_folder(volume: Path) -> bool:
-    """Tell whether a volume of this name is a folder: OME-Zarr, or TIFF files where the name has no ending."""
+    """Tell whether a volume of this name is a folder: OME-Zarr, or TIFF files, of a name without ending."""
     return volume.suffix in ("", ".zarr")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import WriteError
-from runner.tomo.volume.greys import Greys, to_pixels
+from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
 
 _BLOCK = 16 << 20  # read back at a time, bytes
 
@@ -85,7 +85,7 @@ class Target:
     run: str
     run_offset: int
     clipped_offset: int
-    greys: Greys = Greys()
+    greys: Greys = FLOAT32
     files: Files | None = None
 
     @property

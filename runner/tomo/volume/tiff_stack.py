@@ -45,11 +45,12 @@ def _start(content: Content) -> bytes:
         photometric="minisblack",
         description=words_for_tiff(content),
         metadata=None,
-        resolution=per_cm and (per_cm, per_cm),
+        resolution=(per_cm, per_cm) if per_cm else None,
         resolutionunit="CENTIMETER" if per_cm else None,
         rowsperstrip=content.shape[1],
         software=False,
     )
+    whole.seek(0)
     with tifffile.TiffFile(whole) as file:
         offset = file.pages.first.dataoffsets[0]
     return whole.getvalue()[:offset]
