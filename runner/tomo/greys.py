@@ -99,11 +99,18 @@ def find_greys(
         )
     if left:
         raise PartialError("the time is over: the grey levels have not been found", "give the job more time")
-    low, high = _between(np.concatenate(found), low, high)
+    low, high = window_between(np.concatenate(found), low, high)
     return replace(greys, low=low, high=high)
 
 
-def _between(values: NDArray[np.float32], low: float, high: float) -> tuple[float, float]:
+def window_between(values: NDArray[np.float32], low: float, high: float) -> tuple[float, float]:
+    """Find the values at two percentiles.
+
+    Raises
+    ------
+    ScanError
+        If they do not differ, or there are none.
+    """
     window = np.percentile(values, [low, high]).tolist() if values.size else [0.0, 0.0]
     if not window[0] < window[1]:
         raise ScanError(

@@ -8,7 +8,7 @@ import pytest
 import tifffile
 import zarr
 
-from runner.errors import PartialError, ScanError, WriteError
+from runner.errors import PartialError, WriteError
 from runner.tomo.pipeline import plan_for, reconstruct
 from runner.tomo.plan import Resources
 from runner.tomo.scan import open_scan
@@ -78,13 +78,6 @@ def test_a_window_that_is_given_is_used(small_scan, tmp_path, client, values):
     with h5py.File(volume) as file:
         attributes = file[DATASET].attrs
         assert (attributes["scale_factor"], attributes["add_offset"]) == (0.5 / 255, 0)
-
-
-def test_values_that_are_all_the_same_have_no_window(small_scan, tmp_path, client):
-    settings = Settings(center=24.5, dtype="uint8", greys="50%:50.000001%")
-    with pytest.raises(ScanError, match="no window of greys"):
-        reconstruct(small_scan, tmp_path / "volume.h5", settings, client)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_plan_knows_the_type(small_scan):

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.tomo.greys import distribution, sample_rows
+from runner.errors import ScanError
+from runner.tomo.greys import distribution, sample_rows, window_between
 from runner.tomo.volume.greys import Greys, to_pixels
 
 
@@ -61,3 +62,10 @@ def test_a_distribution_is_that_inside_the_circle():
     assert found.max() < 10
     assert np.median(found) == pytest.approx(0, abs=0.1)
     assert distribution(np.full((8, 8), np.nan, np.float32)).size == 0
+
+
+def test_a_window_between_percentiles():
+    assert window_between(np.arange(101, dtype=np.float32), 1, 99.5) == (1.0, 99.5)
+    for values in (np.zeros(9, np.float32), np.empty(0, np.float32)):
+        with pytest.raises(ScanError, match="are both 0: no window of greys"):
+            window_between(values, 1, 99)
