@@ -7,26 +7,45 @@ imports the other: ``runner.jobs`` joins them.
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "cluster", "connect", "on_allocation", "on_drain", "time_left"]
+__all__ = [
+    "Job",
+    "Map",
+    "__version__",
+    "cluster",
+    "connect",
+    "map",
+    "on_allocation",
+    "on_drain",
+    "open_map",
+    "time_left",
+]
 
 TYPE_CHECKING = False  # as in typing, without importing it: every rank starts with this file
 if TYPE_CHECKING:
     from runner.client import connect
     from runner.clusters import cluster, on_allocation
+    from runner.maps.job import Job
+    from runner.maps.make import map  # noqa: A004  (a script says runner.map)
+    from runner.maps.map import Map, open_map
     from runner.walltime import on_drain, time_left
+
+#: Where the names are; asked for by a script, not before: every rank starts with this file.
+_HOMES = {
+    "Job": "runner.maps.job",
+    "Map": "runner.maps.map",
+    "cluster": "runner.clusters",
+    "connect": "runner.client",
+    "map": "runner.maps.make",
+    "on_allocation": "runner.clusters",
+    "on_drain": "runner.walltime",
+    "open_map": "runner.maps.map",
+    "time_left": "runner.walltime",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "connect":
-        from runner import client
+    from importlib import import_module
 
-        return client.connect
-    if name in ("cluster", "on_allocation"):
-        from runner import clusters
-
-        return getattr(clusters, name)
-    from runner import walltime
-
-    return getattr(walltime, name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from runner.errors import UsageError
 
@@ -28,11 +31,24 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     OSError
         As from the file system; the temporary file is removed.
     """
+    with open_atomically(path, mode=mode) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_atomically(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """Give a file to write that takes its name when the block ends, and never has been if that fails.
+
+    Raises
+    ------
+    OSError
+        As from the file system; the temporary file is removed, as by any error in the block.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

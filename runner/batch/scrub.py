@@ -83,6 +83,7 @@ _KEPT = frozenset(
         "_CONDOR_CONFIG",
         "RUNNER_RENDEZVOUS_DIR",
         "RUNNER_STATUS_DIR",
+        "RUNNER_MAPS",
         "RUNNER_DRAIN",
     ]
 )

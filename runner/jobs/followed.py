@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,20 +97,24 @@ class Followed:
         return path
 
 
-def submissions_folder() -> Path:
-    """Return where submissions are kept: beside the records of running jobs."""
-    from runner.launcher.journal import default_folder
+def last_submission(name: str) -> Submission | None:
+    """Return what was submitted last for a map; None if there is no map of that name, or nothing was."""
+    from runner.maps.job import read_submission
+    from runner.maps.layout import find_map
 
-    return default_folder() / "submitted"
+    try:
+        return read_submission(find_map(name, os.environ))
+    except MissingFileError:
+        return None
 
 
 def follow(job: str, system: str | None = None) -> Followed:
-    """Find a job by the batch system's id, or by its name in ``runner status``.
+    """Find a job by the batch system's id, by its name in ``runner status``, or by the map that it is for.
 
     Parameters
     ----------
     job : str
-        The id or name.
+        The id or name; of a chain for a map, its last part.
     system : str, optional
         The batch system, where a job that others submitted shall be found and there are several.
 
@@ -122,10 +127,12 @@ def follow(job: str, system: str | None = None) -> Followed:
     """
     from runner.batch.queue.systems import BATCH_SYSTEMS, batch_system, the_system_here
     from runner.batch.submission import find
-    from runner.launcher.journal import default_folder, read_records
+    from runner.launcher.journal import default_folder, read_records, submissions_folder
 
     records = read_records(default_folder())
     job_id = job
+    if (of_map := last_submission(job)) is not None:
+        return Followed(system=batch_system(of_map.system), job_id=of_map.job_ids[-1], submission=of_map)
     for record in records:
         if record.name == job:
             if record.job_id is None:

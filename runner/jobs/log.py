@@ -25,17 +25,41 @@ _PIECE = 1 << 20
 
 @click.command(short_help="Print the output of a batch job.")
 @click.argument("job")
+@click.argument("key", required=False)
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job is over.")
 @click.option("--system", type=click.Choice(SYSTEMS), help="The batch system.  [the job's, or the one here]")
-def command(*, job: str, follow: bool, system: str | None) -> None:
-    """Print what JOB has written: the batch system's id, or a name of runner status."""
+def command(*, job: str, key: str | None, follow: bool, system: str | None) -> None:
+    """Print what JOB has written: the batch system's id, a name of runner status, or that of a map.
+
+    With KEY: what this component of the map JOB printed, and how it failed if it did.
+    """
     from runner.jobs import followed
 
+    if key is not None:
+        click.echo(component_log(job, key))
+        return
     found = followed.follow(job, system)
     path = found.log()
     pieces = new_content(path, found.is_over) if follow else content(found, path)
     for piece in pieces:
         click.echo(piece, nl=False)
+
+
+def component_log(name: str, key: str) -> str:
+    """Return what a component of a map printed, and the report of its failure.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such map or component.
+    """
+    from runner.maps.map import open_map
+
+    opened = open_map(name)
+    if key not in opened.keys:
+        raise MissingFileError(f"map {opened.name} has no component {key!r}", f"see: runner status {name}")
+    failure = opened.failures().get(key)
+    return opened.log(key) + (failure.report() if failure else "")
 
 
 def content(job: Followed, path: Path) -> Iterator[bytes]:

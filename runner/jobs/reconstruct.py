@@ -22,6 +22,7 @@ from runner.jobs.scan_options import scan_options
 from runner.tomo.settings import (
     AUTO,
     DTYPES,
+    FIELDS,
     METHODS,
     NAMES,
     PADDINGS,
@@ -41,7 +42,8 @@ from runner.units import format_duration
 if TYPE_CHECKING:
     from runner.tomo.dispatch import Progress
     from runner.tomo.forecast import Forecast
-    from runner.tomo.pipeline import Axis, Outcome
+    from runner.tomo.parameters import Axis
+    from runner.tomo.pipeline import Outcome
 
 _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
 
@@ -82,6 +84,9 @@ def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
     "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
 )
 @click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]")
+@click.option(
+    "--field-of-view", type=click.Choice(FIELDS), help="half: a full turn about an axis near the end.  [auto]"
+)
 @click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]")
 @click.option(
     "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
@@ -182,9 +187,7 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     from runner.clusters import cluster
     from runner.tomo.calibrate import calibrate
     from runner.tomo.check import checked_scan
-    from runner.tomo.dispatch import resources_of
     from runner.tomo.forecast import Forecast
-    from runner.tomo.pipeline import plan_for
     from runner.tomo.volume.place import check_place
 
     given = command.make_context("reconstruct", list(args)).params
@@ -193,8 +196,7 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
     opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
-        plan = plan_for(opened, settings, resources_of(client))
-        timed = calibrate(opened, volume.absolute(), settings, plan, client)
+        plan, timed = calibrate(opened, volume.absolute(), settings, client)
     return Forecast(work=plan.work, calibration=timed)
 
 
@@ -202,16 +204,14 @@ def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None)
     from runner.clusters import cluster
     from runner.tomo.calibrate import calibrate
     from runner.tomo.check import checked_scan
-    from runner.tomo.dispatch import resources_of
     from runner.tomo.forecast import describe_time
-    from runner.tomo.pipeline import plan_for
     from runner.tomo.plan import describe
 
     opened = checked_scan(scan, settings.sources, say=say)
     with cluster(where) as client:
-        plan = plan_for(opened, settings, resources_of(client))
-        click.echo(describe(plan))
-        click.echo(f"{'time':<9}{describe_time(plan, calibrate(opened, volume, settings, plan, client))}")
+        plan, timed = calibrate(opened, volume, settings, client)
+    click.echo(describe(plan))
+    click.echo(f"{'time':<9}{describe_time(plan, timed)}")
 
 
 def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:
@@ -266,7 +266,9 @@ def summary(outcome: Outcome) -> str:
 def axis_text(axis: Axis) -> str:
     """Say where the rotation axis is, and how that is known."""
     spread = f" +- {axis.evidence.spread:.2f}" if axis.evidence else ""
-    return f"column {axis.position:.2f}{spread} ({axis.origin})"
+    tilt = f", {axis.slope:+.4f} per row" if axis.slope else ""
+    how = f"{axis.origin}, {axis.evidence.confidence} confidence" if axis.evidence else axis.origin
+    return f"column {axis.position:.2f}{spread}{tilt} ({how})"
 
 
 class _Display:

@@ -31,6 +31,7 @@ _Row = tuple[str, ...]
 @click.argument("job", required=False)
 @click.option("--all", "everything", is_flag=True, help="List jobs that are over as well.")
 @click.option("--system", type=click.Choice(SYSTEMS), help="Jobs of this batch system alone.")
+@click.option("--watch", is_flag=True, help="Of a map: show its state until it is over.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON, for programs.")
 @click.option(
     "--status-dir",
@@ -39,9 +40,15 @@ _Row = tuple[str, ...]
     help="Where the jobs keep their records. [default: RUNNER_STATUS_DIR or ~/.cache/runner/jobs]",
 )
 def command(
-    *, job: str | None, everything: bool, system: str | None, as_json: bool, folder: Path | None
+    *,
+    job: str | None,
+    everything: bool,
+    system: str | None,
+    watch: bool,
+    as_json: bool,
+    folder: Path | None,
 ) -> None:
-    """Show the jobs that run; or all about JOB: a name of the list, or the batch system's number."""
+    """Show the jobs that run; or all about JOB: a name of the list, the batch system's number, or a map."""
     from runner.launcher.journal import default_folder, read_records
 
     folder = folder or default_folder()
@@ -49,6 +56,8 @@ def command(
     records = [record for record in read_records(folder) if system is None or record.system == kind(system)]
     if job is not None:
         records = [record for record in records if job in (record.name, record.job_id)]
+        if not records and not as_json and show_map(job, watch=watch):
+            return
         if not records and not as_json and (queued := in_queue(job, system)):
             click.echo(queued)
             return
@@ -65,6 +74,19 @@ def command(
         click.echo("\n\n".join(details(record, now) for record in records))
     else:
         click.echo(table(records, now) if records else f"no job is running (records: {folder})")
+
+
+def show_map(name: str, *, watch: bool) -> bool:
+    """Show how a map is, if there is one of that name; tell whether there is."""
+    from runner.jobs.map_status import show
+    from runner.maps.map import open_map
+
+    try:
+        opened = open_map(name)
+    except MissingFileError:
+        return False
+    show(opened, watch=watch)
+    return True
 
 
 def kind(system: str) -> str:

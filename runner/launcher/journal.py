@@ -37,6 +37,11 @@ def default_folder() -> Path:
     return Path(chosen) if chosen else Path.home() / ".cache" / "runner" / "jobs"
 
 
+def submissions_folder() -> Path:
+    """Return where submissions are kept: beside the records of running jobs."""
+    return default_folder() / "submitted"
+
+
 def read_records(folder: Path) -> list[Record]:
     """Return all records in a folder, oldest start first; what is no record is passed over."""
     records = []

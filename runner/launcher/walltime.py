@@ -10,7 +10,7 @@ from datetime import datetime
 
 from runner.batch.allocation import Allocation
 from runner.batch.values import DRAIN_VARIABLE, END_VARIABLE
-from runner.errors import UsageError
+from runner.errors import PartialError, UsageError
 from runner.units import format_duration
 from runner.walltime import DEFAULT_DRAIN
 
@@ -65,8 +65,10 @@ def plan_walltime(
 
     Raises
     ------
+    PartialError
+        If the end of this batch job is over already: it had less time than ranks take to start.
     UsageError
-        If the end is over already: it is that of another job.
+        If another end is: it was left by another job.
     """
     ends = []
     if allocation.ends_at is not None:
@@ -77,10 +79,10 @@ def plan_walltime(
         return None
     ends_at, reason = min(ends)
     if ends_at <= started_at:
-        raise UsageError(
-            f"the end of the job is over before it began ({reason})",
-            f"give it more time, or unset {END_VARIABLE} if that was left by another job",
-        )
+        over = f"the end of the job is over before it began ({reason})"
+        if allocation.job_id is not None and reason == _by_system(allocation):
+            raise PartialError(over, "give it more time: nothing was done")
+        raise UsageError(over, f"unset {END_VARIABLE} if it was left by another job, or give more time")
     if drain is None:
         drain = min(DEFAULT_DRAIN, (ends_at - started_at) / 4)
     return Walltime(ends_at=ends_at, drain=math.ceil(drain), reason=reason)

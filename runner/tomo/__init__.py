@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runner.tomo.center import AxisEstimate, find_center
+    from runner.tomo.axis import AxisEstimate, find_center
     from runner.tomo.correct.flatfield import corrected_sinograms
     from runner.tomo.reconstruct import Projector, Reconstructor
     from runner.tomo.scan import Scan, open_scan
@@ -25,12 +25,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AxisEstimate": "runner.tomo.center",
+    "AxisEstimate": "runner.tomo.axis",
     "Projector": "runner.tomo.reconstruct",
     "Reconstructor": "runner.tomo.reconstruct",
     "Scan": "runner.tomo.scan",
     "corrected_sinograms": "runner.tomo.correct.flatfield",
-    "find_center": "runner.tomo.center",
+    "find_center": "runner.tomo.axis",
     "open_scan": "runner.tomo.scan",
 }
 

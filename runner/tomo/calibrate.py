@@ -14,10 +14,10 @@ from distributed import Client, wait
 
 from runner.errors import LostError
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
-from runner.tomo.dispatch import workers_of
+from runner.tomo.dispatch import resources_of, workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
 from runner.tomo.physics import corrections_of
-from runner.tomo.pipeline import content_of, find_axis, setup_of, unit_scale
+from runner.tomo.pipeline import content_of, find_axis, plan_for, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings
@@ -47,8 +47,8 @@ class Trial:
     slice_number: int
 
 
-def calibrate(scan: Scan, place: Path, settings: Settings, plan: Plan, client: Client) -> Calibration:
-    """Make a chunk on every worker at once, as the reconstruction would, and time it.
+def calibrate(scan: Scan, place: Path, settings: Settings, client: Client) -> tuple[Plan, Calibration]:
+    """Plan a reconstruction; make a chunk on every worker at once, as it would, and time that.
 
     The slices go into a file of their own beside the volume, which is removed afterwards.
 
@@ -60,10 +60,15 @@ def calibrate(scan: Scan, place: Path, settings: Settings, plan: Plan, client: C
         Where the volume will be.
     settings : Settings
         How to reconstruct.
-    plan : Plan
-        Of the whole.
     client : Client
         Of the workers; at most 16 of them are asked.
+
+    Returns
+    -------
+    plan : Plan
+        Of the whole, about the axis that was found.
+    calibration : Calibration
+        What the chunks took.
 
     Raises
     ------
@@ -73,16 +78,25 @@ def calibrate(scan: Scan, place: Path, settings: Settings, plan: Plan, client: C
         If a worker does not answer.
     """
     check_place(place, overwrite=True)  # only of the volume itself is nothing written over
+    resources = resources_of(client)
+    plan_for(scan, settings, resources)  # what cannot be done is said before any work
     begun = time.monotonic()
     axis = find_axis(scan, settings, client)
     axis_seconds = time.monotonic() - begun if settings.center == AUTO else 0.0
+    plan = plan_for(scan, settings, resources, center=axis.position)
     workers = list(workers_of(client))[:_MOST_WORKERS]
     trials = choose_trials(plan, len(workers))
     scale, units = unit_scale(scan.pixel_size, settings)
     setup = setup_of(scan, plan, axis.position, settings)
     with _trial_volume(scan, place, plan, units, trials) as target:
-        corrections = corrections_of(scan, settings)
-        job = Job(scan=scan, corrections=corrections, setup=setup, target=target, scale=scale)
+        job = Job(
+            scan=scan,
+            corrections=corrections_of(scan, settings),
+            setup=setup,
+            target=target,
+            scale=scale,
+            slope=axis.slope,
+        )
         futures = [
             client.submit(run_trial, job, trial, workers=[worker], pure=False)
             for worker, trial in zip(workers, trials, strict=True)
@@ -96,7 +110,7 @@ def calibrate(scan: Scan, place: Path, settings: Settings, plan: Plan, client: C
         finally:
             client.cancel([future for future in futures if not future.done()], force=True)
         results = [future.result() for future in futures]
-    return calibration_of(results, threads=plan.resources.threads, axis=axis_seconds)
+    return plan, calibration_of(results, threads=resources.threads, axis=axis_seconds)
 
 
 def choose_trials(plan: Plan, workers: int) -> list[Trial]:

@@ -18,6 +18,7 @@ from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepare
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
 from runner.tomo.volume.slab import Target, write_slab
 
@@ -36,6 +37,8 @@ class Setup:
     quality: str = "standard"
     cutoff: float = 1.0
     memory: float = math.inf
+    size: int | None = None
+    half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
 
 
@@ -53,12 +56,16 @@ class Recipe:
         How slices are made.
     scale : float
         Factor from 1/pixel to the volume's unit.
+    slope : float
+        By how many columns the rotation axis moves from one row to the next; it is where the setup says in
+        the detector's middle row.
     """
 
     scan: Scan
     setup: Setup
     scale: float
     corrections: Corrections = NO_CORRECTIONS
+    slope: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +140,8 @@ def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[
     with clock.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
+        numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
+        shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
     with clock.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
@@ -160,6 +169,8 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         mask=setup.mask,
         threads=threads,
         memory=setup.memory,
+        size=setup.size,
+        half_acquisition=setup.half_acquisition,
         weights=setup.weights,
     )
 

@@ -11,22 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from distributed import Client, wait
+from distributed import Client, get_worker, wait
 
 from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
+from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.begin import Begun, begin, go_on, leave
-from runner.tomo.center import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.check import inspect
-from runner.tomo.choice import Choice
 from runner.tomo.chunk import ChunkResult, Job, Recipe, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
 from runner.tomo.greys import find_greys
 from runner.tomo.notes import notes_from_workers
-from runner.tomo.physics import PHYSICS, as_told, corrections_of
+from runner.tomo.parameters import Axis, parameters_of
+from runner.tomo.physics import as_told, corrections_of
 from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
-from runner.tomo.settings import AUTO, NAMES, Settings, rows_within
+from runner.tomo.settings import AUTO, Settings, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.forms import finish_volume, pixels_of
@@ -37,25 +37,6 @@ from runner.tomo.volume.resume import Unfinished, read_unfinished
 from runner.tomo.volume.slab import Target, clear_slab
 
 _AXIS_SECONDS = 900  # a few rows of all projections, read and registered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
-    """The rotation axis as used.
-
-    Attributes
-    ----------
-    position : float
-        Detector column.
-    origin : str
-        What it was given by, or how it was found.
-    evidence : AxisEstimate or None
-        What speaks for it, where it was found.
-    """
-
-    position: float
-    origin: str
-    evidence: AxisEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +76,16 @@ class Outcome:
     seconds: float
 
 
-def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
+def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float | None = None) -> Plan:
     """Plan a reconstruction.
+
+    Parameters
+    ----------
+    scan : Scan
+    settings : Settings
+    resources : Resources
+    center : float or None
+        The rotation axis that was found, if it is to be found.
 
     Raises
     ------
@@ -107,7 +96,13 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources) -> Plan:
     """
     rows = rows_within(settings.rows, scan.rows)
     work = work_of(
-        scan, *rows, corrections_of(scan, settings), method=settings.method, quality=settings.quality
+        scan,
+        *rows,
+        corrections_of(scan, settings),
+        center=center if settings.center == AUTO else float(settings.center),
+        field=settings.field_of_view,
+        method=settings.method,
+        quality=settings.quality,
     )
     return make_plan(replace(work, pixel_bytes=Greys(dtype=settings.dtype).bytes), resources)
 
@@ -165,22 +160,24 @@ def reconstruct(
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
     scale, units = unit_scale(scan.pixel_size, settings)
-    plan = plan_for(scan, settings, resources_of(client))
+    plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = _axis_of(found, settings) or find_axis(scan, settings, client)
         for finding in inspection.findings:
             on_note(str(finding))
+        plan = plan_for(scan, settings, resources_of(client), axis.position)
         recipe = Recipe(
             scan=scan,
             corrections=corrections_of(scan, settings),
             setup=setup_of(scan, plan, axis.position, settings),
             scale=scale,
+            slope=axis.slope,
         )
         greys = _greys_of(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
-        parameters = _parameters(scan, plan, axis, units, settings, greys=greys)
+        parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
         content = content_of(scan, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
@@ -248,7 +245,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
         If no worker answers.
     """
     if settings.center == AUTO:
-        future = client.submit(find_center, scan, pure=False)
+        future = client.submit(_find_center, scan, pure=False)
         try:
             wait(future, timeout=_AXIS_SECONDS)
         except TimeoutError as error:
@@ -257,7 +254,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
                 "see the workers' logs, or give the axis with --center",
             ) from error
         found = future.result()
-        return Axis(position=found.position, origin=found.method, evidence=found)
+        return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
     position = float(settings.center)
     if position > scan.columns - 1:
         raise UsageError(
@@ -267,11 +264,16 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
     return Axis(position=position, origin=settings.origin("center"))
 
 
+def _find_center(scan: Scan) -> AxisEstimate:
+    """Find the axis with all threads of this worker."""
+    return find_center(scan, threads=int(get_worker().state.nthreads))
+
+
 def _axis_of(found: Unfinished | None, settings: Settings) -> Axis | None:
     """Take the axis that an earlier run has found, where it was to be found: one volume has one axis."""
     if found is None or settings.center != AUTO or found.center_origin != FOUND_BY:
         return None
-    return Axis(position=found.center, origin=found.center_origin)
+    return Axis(position=found.center, slope=found.slope, origin=found.center_origin)
 
 
 def _greys_of(found: Unfinished | None, settings: Settings) -> Greys | None:
@@ -307,6 +309,8 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         padding=settings.padding,
         mask=settings.mask,
         memory=plan.buffers,
+        size=plan.work.size,
+        half_acquisition=plan.work.blended,
     )
 
 
@@ -330,39 +334,6 @@ def content_of(
         greys=greys,
         provenance=collect(scan.path, typed, parameters),
     )
-
-
-def _parameters(
-    scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings, *, greys: Greys
-) -> list[Parameter]:
-    """List all that shaped the volume, as it was used."""
-    chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {
-        name: str(value) if isinstance(value, Choice) else value
-        for name, value in chosen.items()
-        if value is not None
-    }
-    used |= {
-        "entry": scan.entry,
-        "projections_used": scan.projections.count,
-        "weights": "equal" if shares_of(scan.angles) is None else "by angle",
-        "center": axis.position,
-        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
-        "units": units,
-    }
-    origins = {name: settings.origin(name) for name in NAMES} | {"center": axis.origin}
-    if greys.levels:
-        used |= {"grey_low": greys.low, "grey_high": greys.high}
-        origins |= dict.fromkeys(("grey_low", "grey_high"), f"greys {settings.greys}")
-    for name in ("spread", "agreement", "score") if axis.evidence else ():
-        used[f"center_{name}"] = getattr(axis.evidence, name)
-        origins[f"center_{name}"] = axis.origin
-    of_scan = {name: value for name in PHYSICS if (value := getattr(scan, name)) is not None}
-    used |= of_scan
-    origins |= {name: "scan" for name in of_scan if getattr(settings, name) is None}
-    return [
-        Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
-    ]
 
 
 def _clear(target: Target, chunks: Sequence[Chunk]) -> None:

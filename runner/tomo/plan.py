@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from runner.errors import ScanError
 from runner.tomo.correct.corrections import Corrections
+from runner.tomo.reconstruct.acquisition import acquisition_of
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
 from runner.units import format_size
@@ -71,6 +72,8 @@ class Work:
         What each thread takes for a pixel of a sinogram that it corrects.
     pixel_bytes : int
         Of the volume's type.
+    extent, half, blended
+        See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
     method, quality : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
@@ -88,6 +91,9 @@ class Work:
     margin: int = 0
     thread_bytes: int = 0
     pixel_bytes: int = _PIXEL
+    extent: int | None = None
+    half: bool = False
+    blended: bool = False
     method: str = "fourier"
     quality: str = "standard"
 
@@ -153,10 +159,19 @@ def work_of(
     end_row: int,
     corrections: Corrections,
     *,
+    center: float | None = None,
+    field: str = "auto",
     method: str = "fourier",
     quality: str = "standard",
 ) -> Work:
-    """Take the sizes from a scan."""
+    """Take the sizes from a scan.
+
+    Raises
+    ------
+    ScanError
+        If half acquisition is asked for, and the scan is no full turn.
+    """
+    acquisition = acquisition_of(scan.angles.tolist(), scan.columns, center, field)
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
     return Work(
@@ -168,7 +183,10 @@ def work_of(
         darks=darks,
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
-        size=scan.columns,
+        size=acquisition.size,
+        extent=acquisition.extent,
+        half=acquisition.half,
+        blended=acquisition.blended,
         detector_rows=scan.rows,
         margin=corrections.margin,
         thread_bytes=corrections.bytes_per_pixel,
@@ -288,7 +306,7 @@ def _problem(work: Work, threads: int) -> Problem:
         method=work.method,
         quality=work.quality,
         angles=work.angles,
-        columns=work.columns,
+        columns=work.extent or work.columns,
         size=work.size,
         threads=threads,
     )

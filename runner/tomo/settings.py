@@ -28,6 +28,7 @@ METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
+FIELDS = ("auto", "full", "half")
 UNITS = ("1/cm", "1/pixel")
 DTYPES = ("float32", "float16", "uint16", "uint8")
 GREYS = "0.1%:99.9%"
@@ -50,6 +51,9 @@ class Settings:
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     cutoff : float
         See there.
+    field_of_view : str
+        ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
+        where not; ``"auto"`` finds out.
     rows : pair of int or None, or None
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
@@ -88,6 +92,7 @@ class Settings:
     window: str = "ram-lak"
     cutoff: float = 1.0
     padding: str = "edge"
+    field_of_view: str = "auto"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
     rings: Choice = NO_RINGS
@@ -312,6 +317,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "window": _one_of(*WINDOWS),
         "cutoff": _fraction,
         "padding": _one_of(*PADDINGS),
+        "field_of_view": _one_of(*FIELDS),
         "rows": _rows,
         "units": _one_of(*UNITS),
         "rings": read_rings,

@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,8 @@ from runner.tomo.pipeline import plan_for
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan, Resources, cut
 from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
+from runner.tomo.simulate import Settings as Simulation
+from runner.tomo.simulate import write_scan
 
 from .test_forecast import WORK
 
@@ -54,8 +59,8 @@ def test_the_slowest_worker_counts():
 
 def test_chunks_are_timed_and_nothing_is_left(small_scan, client, tmp_path):
     scan = open_scan(small_scan)
-    plan = plan_for(scan, SETTINGS, resources_of(client))
-    found = calibrate(scan, tmp_path / "volume.h5", SETTINGS, plan, client)
+    plan, found = calibrate(scan, tmp_path / "volume.h5", SETTINGS, client)
+    assert plan == plan_for(scan, SETTINGS, resources_of(client), center=24.5)
     assert found.workers == 2
     assert set(found.stages) == {"read", "reconstruct", "write"}
     assert all(0 < seconds < 20 for seconds in found.stages.values())
@@ -65,14 +70,24 @@ def test_chunks_are_timed_and_nothing_is_left(small_scan, client, tmp_path):
 
 def test_what_fails_is_told_and_nothing_is_left(small_scan, client, tmp_path, monkeypatch):
     scan = open_scan(small_scan)
-    plan = plan_for(scan, SETTINGS, resources_of(client))
     with pytest.raises(RunnerError, match="no folder"):
-        calibrate(scan, tmp_path / "nowhere" / "volume.h5", SETTINGS, plan, client)
+        calibrate(scan, tmp_path / "nowhere" / "volume.h5", SETTINGS, client)
     monkeypatch.setattr("runner.tomo.calibrate.run_trial", _broken)
     with pytest.raises(ScanError, match="broken frame"):
-        calibrate(scan, tmp_path / "volume.h5", SETTINGS, plan, client)
+        calibrate(scan, tmp_path / "volume.h5", SETTINGS, client)
     assert list(tmp_path.iterdir()) == []
 
 
 def _broken(job, trial):
     raise ScanError("a broken frame")
+
+
+def test_a_field_that_half_acquisition_widens_is_foreseen(client, tmp_path):
+    scan_path = tmp_path / "half.nx"
+    write_scan(scan_path, Simulation(rows=16, columns=64, angles=120, center=8.0, noise=False))
+    scan = replace(open_scan(scan_path), angles=np.arange(120) * 3.0)
+    plan, found = calibrate(scan, tmp_path / "volume.h5", Settings(center=8.0), client)
+    assert plan.work.half
+    assert plan.work.size > 100  # columns on both sides of the axis
+    assert found.rows == 16
+    assert [path.name for path in tmp_path.iterdir()] == ["half.nx"]

@@ -24,7 +24,7 @@ IN_SCRIPT = re.compile(r"\b([A-Z][A-Z0-9]*_\w+)=")
 
 def variables_in_code() -> set[str]:
     found = set()
-    for wing in ("launcher", "batch", "node"):
+    for wing in ("launcher", "batch", "node", "maps"):
         for source in (ROOT / "runner" / wing).rglob("*.py"):
             if source.parent.name == "queue":  # words of batch systems for the states of jobs
                 continue
@@ -119,6 +119,7 @@ FOREIGN = {
     "--no-browser",
     "--no-kill",
     "--oversubscribe",
+    "--peers",
     "--port",
     "--repeat",
     "--sizes",

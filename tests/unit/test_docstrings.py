@@ -17,7 +17,8 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples(name: str) -> None:
+def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # for examples that write files
     failed, tried = doctest.testmod(importlib.import_module(name.removesuffix(".__init__")))
     assert tried
     assert not failed

@@ -34,13 +34,14 @@ class Unfinished:
         Where its pixels lie.
     made_from : mapping of str to value
         All that shaped it: settings, input, programs, size.
-    center, center_origin : float, str
+    center, slope, center_origin : float, float, str
         The rotation axis that it was begun with, and how that was found.
     """
 
     target: Target
     made_from: Mapping[str, Value]
     center: float
+    slope: float
     center_origin: str
 
 
@@ -139,6 +140,7 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
         target=target,
         made_from=made_from,
         center=float(_value(parameters["center"])),
+        slope=float(_value(parameters["axis_slope"])) if "axis_slope" in parameters else 0.0,
         center_origin=str(parameters["center"].attrs["origin"]),
     )
 

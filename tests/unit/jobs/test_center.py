@@ -1,20 +1,58 @@
-"""The job ``center`` says where the axis is, and passes on what is wrong."""
+"""The job ``center`` says where the axis is, shows it, and passes on what is wrong."""
 
+import h5py
 import pytest
 
 from runner.errors import MissingFileError, UsageError
 from runner.jobs.center import run
+from runner.tomo.simulate import Settings, write_scan
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory):
+    path = tmp_path_factory.mktemp("center") / "scan.nx"
+    write_scan(path, Settings(columns=96, rows=20, angles=150, center=50.2))
+    return path
 
 
 def test_it_prints_position_and_evidence(shared_data, capsys):
     assert run((str(shared_data / "scans/savu24737_nxtomo.nx"), "--bands", "3")) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [line[0] for line in lines] == [
-        "rotation", "spread", "confidence", "method", "pairs", "rows", "rows", "rows"
+    lines = [(line[:15].strip(), line[15:].split()) for line in capsys.readouterr().out.splitlines()]
+    assert [name for name, _ in lines] == [
+        "rotation axis", "spread", "confidence", "tilt", "opposite views", "sinogram", "sharpness",
+        "agreement", "pairs", "rows      0:16", "rows     60:76", "rows   119:135",
     ]  # fmt: skip
-    assert 85.5 <= float(lines[0][2]) <= 86.25
-    assert lines[4][1:4] == ["1,", "from", "-88.20"]
-    assert [line[1] for line in lines[5:]] == ["0:16", "60:76", "119:135"]
+    found = dict(lines)
+    for name in ("rotation axis", "opposite views", "sinogram", "sharpness"):
+        assert 85.5 <= float(found[name][0]) <= 86.25
+    assert found["confidence"] == ["high"]
+    assert found["pairs"][:3] == ["1,", "from", "-88.20"]
+
+
+def test_it_draws_the_evidence(scan, tmp_path, capsys):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    assert run((str(scan), "--picture", str(tmp_path / "axis.png"))) == 0
+    picture = pyplot.imread(tmp_path / "axis.png")
+    assert picture.shape[0] > 400
+    assert picture.std() > 0.1
+    assert f"picture        {tmp_path / 'axis.png'}" in capsys.readouterr().out
+
+
+def test_it_makes_a_sweep(scan, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture, stack = tmp_path / "sweep.png", tmp_path / "sweep.h5"
+    args = ("--center", "49.2:51.2:0.5", "--row", "9", "--picture", str(picture), "--stack", str(stack))
+    assert run((str(scan), *args)) == 0
+    assert picture.stat().st_size > 10_000
+    with h5py.File(stack) as file:
+        assert file["entry/data/center"][:].tolist() == [49.2, 49.7, 50.2, 50.7, 51.2]
+        assert file["entry/data/data"].shape == (5, 96, 96)
+    assert "row 9, columns 49.2 49.7 50.2 50.7 51.2" in capsys.readouterr().out
+
+
+def test_a_sweep_has_to_go_somewhere(scan):
+    with pytest.raises(UsageError, match="--picture"):
+        run((str(scan), "--center", "49:51:1"))
 
 
 @pytest.mark.parametrize("args", [(), ("a.nx", "--bandz", "3"), ("a.nx", "--bands", "0")])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.batch.allocation import Allocation
-from runner.errors import UsageError
+from runner.errors import PartialError, UsageError
 from runner.launcher.walltime import Walltime, plan_walltime, wait_for
 
 NOW = 1_780_000_000.4
@@ -65,10 +65,18 @@ def test_people_are_told_whose_end_it_is(allocation: Allocation, limit: float | 
     assert re.fullmatch(reason, planned.reason)
 
 
-@pytest.mark.parametrize(("ends_in", "limit"), [(-10, None), (4, None), (None, 0.0)])
-def test_an_end_that_is_over_is_refused(ends_in: float | None, limit: float | None) -> None:
-    with pytest.raises(UsageError, match=r"over before it began .*; .* unset RUNNER_END"):
-        plan_walltime(slurm(ends_in), started_at=NOW, time_limit=limit)
+@pytest.mark.parametrize("ends_in", [-10, 4])
+def test_a_job_without_time_to_start_did_nothing_and_may_be_gone_on_with(ends_in: float) -> None:
+    with pytest.raises(PartialError, match=r"over before it began \(SLURM ends job 36 at .*; give it more"):
+        plan_walltime(slurm(ends_in), started_at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("allocation", "limit"), [(Allocation(ends_at=NOW - 10), None), (slurm(None), 0.0), (slurm(HOUR), 0.0)]
+)
+def test_another_end_that_is_over_is_refused(allocation: Allocation, limit: float | None) -> None:
+    with pytest.raises(UsageError, match=r"over before it began .*; unset RUNNER_END"):
+        plan_walltime(allocation, started_at=NOW, time_limit=limit)
 
 
 @given(

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
+from runner.tomo.axis.finding import parabola_top
+
 _LEAST_OVERLAP = 0.1  # of the columns
 
 
@@ -48,14 +50,17 @@ class Match:
     overlaps: NDArray[np.int64]
     scores: NDArray[np.float64]
 
-    def peak(self) -> Vote:
-        """Find the position where the views agree best, to a fraction of a pixel.
+    @property
+    def evidence(self) -> NDArray[np.float64]:
+        """How improbable each score is by chance, (position,): R. A. Fisher's transformation.
 
-        The best is the least probable by chance (R. A. Fisher's transformation): a high correlation over
-        few columns says less than one over many.
+        A high correlation over few columns says less than one over many.
         """
-        evidence = np.arctanh(np.clip(self.scores, 0, 1 - 1e-9)) * np.sqrt(self.overlaps)
-        best = int(np.argmax(evidence))
+        return np.arctanh(np.clip(self.scores, 0, 1 - 1e-9)) * np.sqrt(self.overlaps)
+
+    def peak(self) -> Vote:
+        """Find the position where the views agree best, to a fraction of a pixel."""
+        best = int(np.argmax(self.evidence))
         score = min(max(float(self.scores[best]), 0.0), 1.0)
         weight = float(self.overlaps[best]) * score**2 / (1.001 - score**2)
         return Vote(position=self._refined(best), score=score, weight=weight)
@@ -64,10 +69,8 @@ class Match:
         """Refine a position by a parabola through three scores; infinite where the search ends there."""
         if best in {0, len(self.scores) - 1}:
             return np.inf
-        before, at, after = self.scores[best - 1 : best + 2].tolist()
-        bend = before - 2 * at + after
-        shift = float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) if bend < 0 else 0.0
-        return float(self.centers[best]) + shift * float(self.centers[best + 1] - self.centers[best])
+        step = float(self.centers[best + 1] - self.centers[best])
+        return float(self.centers[best]) + step * parabola_top(*self.scores[best - 1 : best + 2].tolist())
 
 
 def register(first: NDArray[np.float32], second: NDArray[np.float32]) -> Match:

@@ -77,7 +77,7 @@ def opposite_pairs(angles: NDArray[np.float64], *, most: int = 12) -> tuple[Pair
     if missing > 0:
         starts = turned[:1] - missing / 2
     else:
-        last = int(np.searchsorted(turned, turned[-1] - 180, side="right"))
+        last = max(int(np.searchsorted(turned, turned[-1] - 180, side="right")), 1)  # 0 by rounding alone
         starts = turned[np.unique(np.linspace(0, last - 1, most).round().astype(int))]
     pairs = []
     for start in starts:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.errors import ScanError
-from runner.tomo.center_pairs import opposite_pairs
+from runner.tomo.axis.pairs import opposite_pairs
 
 
 def angle_of(view, angles):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.tomo.center_register import register
+from runner.tomo.axis.register import register
 
 
 def bumps(seed, count=6):

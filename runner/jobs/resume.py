@@ -1,0 +1,89 @@
+"""The job ``resume``: go on with a map where it stopped. What batch jobs for maps run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from runner.jobs.commands import run_command
+from runner.jobs.progress import ProgressMeter
+from runner.listing import few
+
+if TYPE_CHECKING:
+    from runner.maps.layout import Layout
+    from runner.maps.run import Tally
+
+
+@click.command("resume")
+@click.argument("name")
+def command(name: str) -> None:
+    """Go on with the map NAME (or the path of its folder): do all that has no result and no failure.
+
+    To have failures tried again, see runner rerun. Leaves with 1 if a component failed, with 75 if the time
+    was over before all was done.
+    """
+    from runner.maps.layout import find_map
+
+    finish(find_map(name, os.environ))
+
+
+def run(args: tuple[str, ...]) -> int:
+    """Run the job with arguments as on the command line.
+
+    Raises
+    ------
+    RunnerError
+        What the user has to mend.
+    """
+    return run_command(command, args)
+
+
+def finish(layout: Layout) -> None:
+    """Do what is to be done of a map on the cluster that is here, show how far it is, and say how it ended.
+
+    Raises
+    ------
+    ComponentFailed
+        If a component failed.
+    RunnerError
+        If not all could be done.
+    """
+    from runner.maps.begin import client_here
+    from runner.maps.errors import ComponentFailed
+    from runner.maps.run import run_map
+
+    show = _Display()
+    try:
+        tally = run_map(layout, client_here(), on_progress=show)
+    finally:
+        show.close()
+    name = layout.folder.name
+    click.echo(f"map {name}: {tally.done} of {tally.total} components done, in {layout.folder}")
+    if tally.failed:
+        _, failed = layout.outcomes()
+        raise ComponentFailed(
+            f"{tally.failed} of {tally.total} components of map {name} failed: {few(sorted(failed))}",
+            f"see: runner log {name} KEY; try them again: runner rerun {name}",
+        )
+
+
+class _Display:
+    """Makes the meter when the first progress tells what is left; what was done before is not counted."""
+
+    def __init__(self) -> None:
+        self._meter: ProgressMeter | None = None
+        self._left = 0
+
+    def __call__(self, tally: Tally) -> None:
+        if self._meter is None and tally.left:
+            self._left = tally.left
+            self._meter = ProgressMeter(tally.left, "components", sys.stderr)
+        if self._meter is not None:
+            self._meter.update(self._left - tally.left)
+
+    def close(self) -> None:
+        if self._meter is not None:
+            self._meter.close()
