@@ -52,7 +52,11 @@ class Queue:
 
     def run(self, *words: str | Path, timeout: float = 90) -> Finished:
         """Run our command to its end."""
-        argv = [sys.executable, "-m", "runner", *words]
+        return self.python("-m", "runner", *words, timeout=timeout)
+
+    def python(self, *words: str | Path, timeout: float = 90) -> Finished:
+        """Run a program of a user on the login host to its end."""
+        argv = [sys.executable, *words]
         return self.cluster.run(argv, timeout=timeout, cwd=self.folder, env=self._environment)
 
     def submit(self, *words: str | Path) -> list[str]:

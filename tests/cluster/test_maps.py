@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.map_kills import argv, done, kill_again_and_again, times_begun
+from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import Command, Finished, run
+from tests.cluster.queues import Queue
 from tests.cluster.testbed import VirtualSlurm
 from tests.cluster.ways import JOBS, Way
 
@@ -214,3 +216,39 @@ print(status.state, sum(value for _, value in made), len({host for host, _ in ma
     assert waited.returncode == 0, waited.stderr
     log = slurm.run([*ours, "log", "scan42"], timeout=30, cwd=tmp_path, env=way.variables)
     assert "nothing is left to do" in log.stdout  # the second part
+
+
+ON_A_QUEUE = """
+import runner, sys, os, time
+
+def work(number):
+    time.sleep(0.2)
+    return os.uname().nodename, number**2
+
+made = runner.map(work, range(24), name="scan42", job=runner.Job(site="here", nodes=4, time="0:05:00"))
+"""
+
+READ = """
+import runner
+
+made = runner.open_map("scan42")
+print(len({host for host, _ in made}), sum(value for _, value in made))
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.timeout(240)
+def test_on_other_batch_systems_too(queue: Queue) -> None:
+    launcher = MpiLauncher("mpich")
+    if not launcher.program.exists():
+        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
+    queue.profile(**launcher.environment)
+    (queue.folder / "job.py").write_text(ON_A_QUEUE)
+    finished = queue.python("job.py")
+    assert finished.returncode == 0, finished.stderr
+    submission = json.loads((queue.folder / "maps" / "scan42" / "submission.json").read_text())
+    queue.jobs += submission["job_ids"]
+    (job,) = submission["job_ids"]
+    assert queue.wait(job) == 0, queue.log("scan42")
+    values = queue.python("-c", READ)
+    assert values.stdout == f"4 {sum(n * n for n in range(24))}\n", values.stderr
