@@ -21,6 +21,7 @@ from runner.jobs.progress import ProgressMeter
 from runner.jobs.scan_options import scan_options
 from runner.tomo.settings import (
     AUTO,
+    DTYPES,
     FIELDS,
     METHODS,
     NAMES,
@@ -32,6 +33,7 @@ from runner.tomo.settings import (
     WINDOWS,
     Settings,
     load_settings,
+    parse_greys,
     read_rings,
     read_unsharp,
 )
@@ -112,6 +114,13 @@ def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
     help=f"Sharpening: {', '.join(UNSHARP)}; with parameters as gaussian:sigma=1,coeff=3.  [none]",
 )
 @click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]")
+@click.option("--dtype", type=click.Choice(DTYPES), help="Of the volume's pixels.  [float32]")
+@click.option(
+    "--greys",
+    type=checked(lambda _, text: parse_greys(text)),
+    metavar="A:B",
+    help="Lowest and highest grey level of whole numbers, as values or percentiles.  [0.1%:99.9%]",
+)
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
 @click.option(
     "--cluster",
@@ -136,9 +145,11 @@ def command(
     where: str | None,
     **given: Any,
 ) -> None:
-    """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME (HDF5).
+    """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME.
 
-    The volume is one NeXus file, float32 (slice, y, x), with all that it was made from and by.
+    The volume is one NeXus file (HDF5), float32 (slice, y, x), with all that it was made from and by. A name
+    that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
+    name without an ending a folder of TIFF files.
     """
     settings = load_settings(config, given)
     if only_plan:
@@ -234,16 +245,21 @@ def say(text: object) -> None:
 
 def summary(outcome: Outcome) -> str:
     """Say what was made, and how to see it."""
+    from runner.tomo.volume.forms import viewer_of
+
     slices, height, width = outcome.shape
     earlier = f", {slices - outcome.made} of them by an earlier run" if outcome.made < slices else ""
     lines = {
-        "volume": f"{outcome.volume}  {outcome.dataset}",
-        "shape": f"{slices} x {height} x {width} (slice, y, x), float32, {outcome.units}",
+        "volume": f"{outcome.volume}  {outcome.dataset}".rstrip(),
+        "shape": f"{slices} x {height} x {width} (slice, y, x), {outcome.dtype}, {outcome.units}",
         "axis": axis_text(outcome.axis),
         "time": f"{format_duration(outcome.seconds)}, {outcome.made / outcome.seconds:.1f} slices/s",
         "state": f"all {slices} slices written and verified" + earlier,
-        "open it": f"silx view {shlex.quote(os.fspath(outcome.volume))}",
+        "open it": f"{viewer_of(outcome.volume)} {shlex.quote(os.fspath(outcome.volume))}",
     }
+    if outcome.dtype != "float32":
+        below, above, missing = outcome.clipped
+        lines["clipped"] = f"{below} pixels below, {above} above, {missing} not a number"
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
 
 

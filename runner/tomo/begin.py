@@ -14,7 +14,8 @@ from distributed import Client
 from runner.errors import PartialError, WriteError
 from runner.tomo.dispatch import run_chunks
 from runner.tomo.plan import Chunk, Plan
-from runner.tomo.volume.hdf5 import Content, create_volume, discard_volume
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.forms import create_volume, discard_volume
 from runner.tomo.volume.place import check_space
 from runner.tomo.volume.resume import Unfinished, check_same, take_over
 from runner.tomo.volume.slab import Target, count_written, rows_to_make

@@ -21,7 +21,8 @@ from runner.tomo.pipeline import content_of, find_axis, plan_for, setup_of, unit
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings
-from runner.tomo.volume.hdf5 import create_volume, discard_volume
+from runner.tomo.volume.forms import create_volume, discard_volume
+from runner.tomo.volume.greys import FLOAT32
 from runner.tomo.volume.place import check_place, check_space
 from runner.tomo.volume.slab import Target
 
@@ -166,10 +167,10 @@ def _trial_volume(
     """Make a volume with a place for every trial, and remove it in the end."""
     end = max(trial.slice_number + chunk.rows for trial in trials for chunk in (trial.first, trial.timed))
     work = replace(plan.work, first_row=0, end_row=end)
-    small = replace(plan, work=work)
+    small = replace(plan, work=replace(work, pixel_bytes=4))
     check_space(place, small.bytes_written)
     name = place.with_name(f".{place.name}-{os.getpid()}-{uuid.uuid4().hex[:8]}.trial")
-    target = create_volume(name, content_of(scan, small, units, [], []))
+    target = create_volume(name, content_of(scan, small, units, [], [], greys=FLOAT32))
     try:
         yield target
     finally:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from distributed import get_worker
+from numpy.typing import NDArray
 
 from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepared_sinograms
 from runner.tomo.notes import warnings_to_client
@@ -42,8 +43,8 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What all chunks of a reconstruction have in common.
+class Recipe:
+    """How all slices of a reconstruction are made.
 
     Attributes
     ----------
@@ -53,8 +54,6 @@ class Job:
         What is done to it before.
     setup : Setup
         How slices are made.
-    target : Target
-        Where they go.
     scale : float
         Factor from 1/pixel to the volume's unit.
     slope : float
@@ -64,10 +63,22 @@ class Job:
 
     scan: Scan
     setup: Setup
-    target: Target
     scale: float
     corrections: Corrections = NO_CORRECTIONS
     slope: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Recipe):
+    """What all chunks of a volume have in common.
+
+    Attributes
+    ----------
+    target : Target
+        Where the slices go.
+    """
+
+    target: Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,20 +121,34 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     with _ONE_AT_A_TIME:
         address, own_threads = _where(threads)
         clock = _Clock()
-        with clock.stage("read"), warnings_to_client(_COMPILER):
-            rows = slice(chunk.first_row, chunk.end_row)
-            sinograms = prepared_sinograms(job.scan, rows, job.corrections, threads=own_threads)
-            numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
-            shift_rows(sinograms, -job.slope * (numbers - (job.scan.rows - 1) / 2))
-        with clock.stage("reconstruct"):
-            with warnings_to_client(_COMPILER):
-                reconstruct = _reconstructor(job.setup, own_threads)
-            slices = reconstruct(sinograms)
-            del sinograms
-            slices *= np.float32(job.scale)
+        slices = _make(job, chunk, own_threads, clock)
         with clock.stage("write"):
             write_slab(job.target, chunk.first_row, slices)
         return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
+
+
+def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
+    """Make the slices of a chunk, and write nothing: (slice, y, x) float32, in the volume's unit.
+
+    Parameters and errors are those of `process_chunk`.
+    """
+    with _ONE_AT_A_TIME:
+        return _make(recipe, chunk, _where(threads)[1], _Clock())
+
+
+def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
+    with clock.stage("read"), warnings_to_client(_COMPILER):
+        rows = slice(chunk.first_row, chunk.end_row)
+        sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
+        numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
+        shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
+    with clock.stage("reconstruct"):
+        with warnings_to_client(_COMPILER):
+            reconstruct = _reconstructor(recipe.setup, threads)
+        slices = reconstruct(sinograms)
+        del sinograms
+        slices *= np.float32(recipe.scale)
+    return slices
 
 
 _ONE_AT_A_TIME = threading.Lock()

@@ -11,6 +11,7 @@ from runner.tomo.plan import Plan
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
+from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import Parameter
 
 
@@ -36,7 +37,9 @@ class Axis:
     evidence: AxisEstimate | None = None
 
 
-def parameters_of(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings) -> list[Parameter]:
+def parameters_of(
+    scan: Scan, plan: Plan, axis: Axis, units: str, settings: Settings, *, greys: Greys
+) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}
     used: dict[str, str | float | bool] = {
@@ -56,6 +59,9 @@ def parameters_of(scan: Scan, plan: Plan, axis: Axis, units: str, settings: Sett
     }
     origins = {name: settings.origin(name) for name in NAMES}
     origins |= dict.fromkeys(("center", "axis_slope"), axis.origin)
+    if greys.levels:
+        used |= {"grey_low": greys.low, "grey_high": greys.high}
+        origins |= dict.fromkeys(("grey_low", "grey_high"), f"greys {settings.greys}")
     if axis.evidence:
         evidence = evidence_of(axis.evidence)
         used |= evidence

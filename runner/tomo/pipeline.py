@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from distributed import Client, get_worker, wait
@@ -17,8 +17,9 @@ from runner.errors import LostError, PartialError, ScanError, UsageError, WriteE
 from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
-from runner.tomo.chunk import ChunkResult, Job, Setup, process_chunk
+from runner.tomo.chunk import ChunkResult, Job, Recipe, Setup, process_chunk
 from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.greys import find_greys
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.physics import as_told, corrections_of
@@ -27,12 +28,9 @@ from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings, rows_within
 from runner.tomo.volume.claim import claimed
-from runner.tomo.volume.hdf5 import (
-    DATASET,
-    ChunkRecord,
-    Content,
-    finish_volume,
-)
+from runner.tomo.volume.content import ChunkRecord, Content
+from runner.tomo.volume.forms import finish_volume, pixels_of
+from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place, partial_path
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
@@ -50,9 +48,13 @@ class Outcome:
     volume : Path
         The file.
     dataset : str
-        The pixels in it, axes (slice, y, x), float32.
+        The pixels in it, axes (slice, y, x); empty where all of it is pixels.
     shape : (int, int, int)
         Of the dataset.
+    dtype : str
+        Of the dataset.
+    clipped : (int, int, int)
+        Pixels that were below and above what the type holds, and those that were not a number.
     units : str
         Of its values.
     axis : Axis
@@ -66,6 +68,8 @@ class Outcome:
     volume: Path
     dataset: str
     shape: tuple[int, int, int]
+    dtype: str
+    clipped: tuple[int, int, int]
     units: str
     axis: Axis
     made: int
@@ -100,7 +104,7 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
         method=settings.method,
         quality=settings.quality,
     )
-    return make_plan(work, resources)
+    return make_plan(replace(work, pixel_bytes=Greys(dtype=settings.dtype).bytes), resources)
 
 
 def reconstruct(
@@ -163,21 +167,24 @@ def reconstruct(
         for finding in inspection.findings:
             on_note(str(finding))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
-        parameters = parameters_of(scan, plan, axis, units, settings)
-        content = content_of(scan, plan, units, parameters, command_line)
+        recipe = Recipe(
+            scan=scan,
+            corrections=corrections_of(scan, settings),
+            setup=setup_of(scan, plan, axis.position, settings),
+            scale=scale,
+            slope=axis.slope,
+        )
+        greys = _greys_of(found, settings) or find_greys(
+            settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
+        )
+        parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
+        content = content_of(scan, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
             begun = go_on(found, content, plan, client, seconds_left=seconds_left)
             on_note(_going_on(begun, plan))
-        job = Job(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
-            setup=setup_of(scan, plan, axis.position, settings),
-            target=begun.target,
-            scale=scale,
-            slope=axis.slope,
-        )
+        job = Job(**{item.name: getattr(recipe, item.name) for item in fields(recipe)}, target=begun.target)
         try:
             with notes_from_workers(client, on_note):
                 results, failures, left = run_chunks(
@@ -196,11 +203,13 @@ def reconstruct(
             raise _out_of_time(volume_path, begun.target, failures, left)
         if failures:
             raise _loss(volume_path, begun.target, failures)
-        finish_volume(place, begun.target, [_record(result) for result in results])
+        clipped = finish_volume(place, begun.target, [_record(result) for result in results])
     return Outcome(
         volume=volume_path,
-        dataset=DATASET,
+        dataset=pixels_of(volume_path),
         shape=begun.target.shape,
+        dtype=greys.dtype,
+        clipped=clipped,
         units=units,
         axis=axis,
         made=sum(chunk.rows for chunk in begun.chunks),
@@ -267,9 +276,17 @@ def _axis_of(found: Unfinished | None, settings: Settings) -> Axis | None:
     return Axis(position=found.center, slope=found.slope, origin=found.center_origin)
 
 
+def _greys_of(found: Unfinished | None, settings: Settings) -> Greys | None:
+    """Take the grey levels that an earlier run has found, where it was asked for the same."""
+    asked = {"dtype": settings.dtype, "greys": settings.greys}
+    if found is None or any(found.made_from.get(name) != value for name, value in asked.items()):
+        return None
+    return found.target.greys
+
+
 def _going_on(begun: Begun, plan: Plan) -> str:
     made = sum(chunk.rows for chunk in begun.chunks)
-    return f"going on with {begun.target.path}: {plan.work.rows - made} of {plan.work.rows} slices are there"
+    return f"going on with {begun.target.place}: {plan.work.rows - made} of {plan.work.rows} slices are there"
 
 
 def files_of(scan: Scan) -> set[Path]:
@@ -298,7 +315,13 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
 
 
 def content_of(
-    scan: Scan, plan: Plan, units: str, parameters: Sequence[Parameter], typed: Sequence[str]
+    scan: Scan,
+    plan: Plan,
+    units: str,
+    parameters: Sequence[Parameter],
+    typed: Sequence[str],
+    *,
+    greys: Greys,
 ) -> Content:
     """Say what a volume's file holds beside the pixels."""
     work = plan.work
@@ -308,6 +331,7 @@ def content_of(
         shape=(work.rows, work.size, work.size),
         units=units,
         pixel_size=scan.pixel_size,
+        greys=greys,
         provenance=collect(scan.path, typed, parameters),
     )
 

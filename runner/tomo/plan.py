@@ -70,6 +70,8 @@ class Work:
         Rows above and below a chunk that its corrections need.
     thread_bytes : int
         What each thread takes for a pixel of a sinogram that it corrects.
+    pixel_bytes : int
+        Of the volume's type.
     extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
     method, quality : str
@@ -88,6 +90,7 @@ class Work:
     detector_rows: int
     margin: int = 0
     thread_bytes: int = 0
+    pixel_bytes: int = _PIXEL
     extent: int | None = None
     half: bool = False
     blended: bool = False
@@ -147,7 +150,7 @@ class Plan:
     @property
     def bytes_written(self) -> int:
         """Size of the volume."""
-        return self.work.rows * self.work.size**2 * _PIXEL
+        return self.work.rows * self.work.size**2 * self.work.pixel_bytes
 
 
 def work_of(
@@ -264,7 +267,9 @@ def memory_of_rows(work: Work, height: int, threads: int) -> int:
     frames = read * work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
     mending = threads * sinogram * work.thread_bytes
     slices = height * work.size**2 * _PIXEL
-    return _BASE + read * sinogram * _PIXEL + max(frames, mending, slices)
+    made = read * sinogram * _PIXEL + max(frames, mending, slices)
+    shorter = height * work.size**2 * work.pixel_bytes if work.pixel_bytes != _PIXEL else 0
+    return _BASE + max(made, slices + shorter)  # sinograms are gone when slices are written
 
 
 def least_memory(work: Work, threads: int) -> int:

@@ -30,6 +30,8 @@ WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth",
 PADDINGS = ("edge", "zero")
 FIELDS = ("auto", "full", "half")
 UNITS = ("1/cm", "1/pixel")
+DTYPES = ("float32", "float16", "uint16", "uint8")
+GREYS = "0.1%:99.9%"
 RINGS = tuple(RING_METHODS)
 UNSHARP = tuple(UNSHARP_METHODS)
 AUTO = "auto"
@@ -69,6 +71,11 @@ class Settings:
         scan tells.
     mask : bool
         Set the slices to zero outside of the largest circle that fits.
+    dtype : str
+        Of the volume's pixels: ``"float32"``, ``"float16"``, ``"uint16"`` or ``"uint8"``.
+    greys : str
+        Values of the lowest and the highest grey level of an integer `dtype`: ``"LOW:HIGH"`` in the volume's
+        unit, or percentiles of the values, ``"0.1%:99.9%"``.
     origins : mapping of str to str
         For each setting that was given: by what. The others are defaults.
     """
@@ -96,11 +103,18 @@ class Settings:
     distance: float | None = None
     pixel_size: float | None = None
     mask: bool = False
+    dtype: str = "float32"
+    greys: str = GREYS
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        if self.greys != GREYS and not self.dtype.startswith("uint"):
+            raise UsageError(
+                f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
+                "say --dtype uint16 or uint8, or leave --greys out",
+            )
 
     @property
     def sources(self) -> Sources:
@@ -154,6 +168,30 @@ def parse_rows(text: str) -> tuple[int | None, int | None]:
     if not colon:
         raise UsageError(f"rows {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
     return bounds
+
+
+def parse_greys(text: str) -> tuple[float, float, bool]:
+    """Read a window of grey levels: its ends, and whether they are percentiles.
+
+    >>> parse_greys("-0.5:2"), parse_greys("1%:99.5%")
+    ((-0.5, 2.0, False), (1.0, 99.5, True))
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    low, _, high = text.replace(" ", "").partition(":")
+    percent = low.endswith("%") and high.endswith("%")
+    try:
+        ends = (float(low[:-1]), float(high[:-1])) if percent else (float(low), float(high))
+    except ValueError:
+        ends = (math.nan, math.nan)
+    if not -math.inf < ends[0] < ends[1] < math.inf or (percent and not 0 <= ends[0] < ends[1] <= 100):
+        raise UsageError(
+            f"greys {text!r} are no window", "write LOW:HIGH, like 0:2.5, or percentiles, like 0.1%:99.9%"
+        )
+    return *ends, percent
 
 
 def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple[int, int]:
@@ -257,6 +295,13 @@ def _between(least: float, most: float, unit: str) -> Callable[[str, Any], float
     return check
 
 
+def _greys(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{name} {value!r} is no window", 'write "LOW:HIGH", or "LOW%:HIGH%"')
+    parse_greys(value)
+    return value
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{name} {value!r} is neither true nor false")
@@ -283,5 +328,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "distance": _between(1e-6, 500, " m"),
         "pixel_size": _between(1e-9, 2e-3, " m"),
         "mask": _flag,
+        "dtype": _one_of(*DTYPES),
+        "greys": _greys,
     }
 )

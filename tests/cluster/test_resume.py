@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import time
@@ -60,3 +61,29 @@ def test_killed_again_and_again(way: Way) -> None:
     assert on_one_machine.run(*words[:3], "reference.h5", *words[4:], ranks=2).code == 0
     assert np.array_equal(pixels(way.folder / "volume.h5"), pixels(way.folder / "reference.h5"))
     assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock"))]
+
+
+@pytest.mark.parametrize("way", ["local"], indirect=True)
+def test_every_form_is_the_same_after_a_kill_at_a_random_moment(way: Way) -> None:
+    write_scan(way.folder / "scan.nx", Settings(columns=96, rows=400, angles=60, noise=False))
+    how = ("--method", "fbp", "--center", "47.5", "--dtype", "uint16", "--greys", "0:0.5")
+    assert way.run("--quiet", "reconstruct", "scan.nx", "reference.h5", *how, ranks=2).code == 0
+    expected = pixels(way.folder / "reference.h5")
+    moments = random.Random(6)
+    for name in ("volume.tif", "volume.zarr", "stack"):
+        words = ["--quiet", "reconstruct", "scan.nx", name, *how]
+        with way.start(*words, ranks=2) as command:
+            end = time.monotonic() + 60
+            while not (way.folder / f"{name}.partial").exists():
+                assert command.running(), command.stderr
+                assert time.monotonic() < end, command.stderr
+                time.sleep(0.01)
+            time.sleep(moments.uniform(0, 0.4))
+            kill_all(command)
+        assert not (way.folder / name).exists()
+        result = way.run(*words, ranks=2)
+        assert result.code == 0, result.err
+        assert "all 400 slices written and verified" in result.out
+        assert np.array_equal(pixels(way.folder / name), expected)
+    assert {path.name for path in way.folder.iterdir()} >= {"volume.tif", "volume.zarr", "stack"}
+    assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock", ".new"))]

@@ -7,10 +7,18 @@ from urllib.parse import urlsplit
 
 import h5py
 import numpy as np
+import tifffile
+import zarr
 
 
 def pixels(volume: Path) -> np.ndarray:
     """Return a whole volume, axes (slice, y, x)."""
+    if volume.suffix == ".zarr":
+        return zarr.open_group(volume, mode="r")["0"][:]
+    if volume.suffix == ".tif":
+        return tifffile.imread(volume)
+    if volume.is_dir():
+        return np.stack([tifffile.imread(file) for file in sorted(volume.glob("*.tif"))])
     with h5py.File(volume) as file:
         return file["entry/data/data"][()]
 

@@ -19,7 +19,9 @@ from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
 from runner.tomo.simulate import Settings as Simulation
 from runner.tomo.simulate import write_scan
-from runner.tomo.volume.hdf5 import DATASET, Content, create_volume
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.forms import create_volume
+from runner.tomo.volume.hdf5 import DATASET
 from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.provenance import collect
 from runner.tomo.volume.slab import Target
@@ -171,6 +173,7 @@ def test_what_failed_before_the_time_was_over_is_told_too(tmp_path):
         checksum_offset=0,
         run="",
         run_offset=0,
+        clipped_offset=0,
     )
     failed, waiting = Chunk(first_row=0, end_row=16), Chunk(first_row=48, end_row=64)
     error = pipeline._out_of_time(

@@ -6,20 +6,19 @@ the file is made; the workers write those (see :mod:`runner.tomo.volume.slab`).
 
 from __future__ import annotations
 
-import contextlib
-import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import numpy as np
 
 from runner.errors import WriteError
-from runner.tomo.volume.place import partial_path
+from runner.tomo.volume import bigtiff
+from runner.tomo.volume.content import ChunkRecord, Content
+from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import PROGRAM, Provenance, now
-from runner.tomo.volume.slab import WRITTEN, Target, check_own
+from runner.tomo.volume.slab import WRITTEN, Files, Target
 
 DATASET = "/entry/data/data"
 PROCESS = "/entry/reconstruction"
@@ -28,67 +27,28 @@ _STATUS = f"{PROCESS}/status"
 _PAGE = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """What a volume's file says beside the pixels.
-
-    Attributes
-    ----------
-    title : str
-        Of the scan.
-    first_row : int
-        Detector row of the first slice.
-    shape : (int, int, int)
-        Axes (slice, y, x).
-    units : str
-        Of the pixels' values: ``"1/cm"`` or ``"1/pixel"``.
-    pixel_size : float or None
-        Metres.
-    provenance : Provenance
-        How it came about.
-    """
-
-    title: str
-    first_row: int
-    shape: tuple[int, int, int]
-    units: str
-    pixel_size: float | None
-    provenance: Provenance
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkRecord:
-    """What is noted about a chunk: which rows, and who made it how fast."""
-
-    first_row: int
-    end_row: int
-    seconds: float
-    worker: str
-
-
-def create_volume(volume: Path, content: Content, *, overwrite: bool = False) -> Target:
-    """Make the file, under its unfinished name, with room for all pixels.
-
-    Always a new file, never an old one emptied: whoever still writes into that does us no harm.
+def create_file(
+    path: Path, content: Content, *, files: Files | None = None, offset: int = 0, tiff: bool = False
+) -> Target:
+    """Make a file that describes a volume, with room for all pixels.
 
     Parameters
     ----------
-    volume : Path
-        The name that it will have.
+    path : Path
+        Its name.
     content : Content
         All but the pixels.
-    overwrite : bool
-        Remove what another run has left under the unfinished name.
+    files, offset : Files or None, int
+        Where the pixels are, if not in this file, and from which byte on in each of those.
+    tiff : bool
+        Make the file a BigTIFF too, see :mod:`runner.tomo.volume.bigtiff`.
 
     Raises
     ------
     WriteError
         If it cannot be written, or another run's is there.
     """
-    path = partial_path(volume)
     try:
-        if overwrite:
-            path.unlink(missing_ok=True)
         path.touch(exist_ok=False)
     except FileExistsError as error:
         raise WriteError(
@@ -99,37 +59,51 @@ def create_volume(volume: Path, content: Content, *, overwrite: bool = False) ->
     try:
         # every slab of whole pages: two machines never write into the same one
         with h5py.File(
-            path, "w", locking="best-effort", alignment_threshold=_PAGE, alignment_interval=_PAGE
+            path,
+            "w",
+            locking="best-effort",
+            alignment_threshold=_PAGE,
+            alignment_interval=_PAGE,
+            userblock_size=_PAGE if tiff else 0,
         ) as file:
-            return _write(file, path, content)
+            target = _write(file, path, content, files, offset)
+            if tiff:
+                first = _write_directories(file, content, target.offset)
+        if tiff:
+            with path.open("r+b") as start:
+                start.write(bigtiff.header(first))
     except OSError as error:
         path.unlink(missing_ok=True)
         raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
+    return target
 
 
-def finish_volume(volume: Path, target: Target, records: Sequence[ChunkRecord]) -> None:
-    """Note how the chunks went, and give a complete volume its name.
+def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]:
+    """Note how the chunks went, and count the pixels that the volume's type could not hold.
+
+    Returns
+    -------
+    below, above, not a number : int
+        Pixels of the whole volume.
 
     Raises
     ------
     WriteError
-        If it cannot be done, the file has become another run's, or a slice is not marked as written.
+        If a slice is not marked as written.
     """
-    check_own(target)
-    try:
-        _note_chunks(target.path, records)
-        _sync(target.path)
-        target.path.replace(volume)
-        _sync(volume.parent)
-    except OSError as error:
-        raise WriteError(f"{volume} cannot be finished ({error})", "see to the file system") from error
-
-
-def discard_volume(target: Target) -> None:
-    """Remove an unfinished volume, if it is still ours."""
-    with contextlib.suppress(WriteError):
-        check_own(target)
-        target.path.unlink(missing_ok=True)
+    with h5py.File(path, "r+", locking="best-effort") as file:
+        missing = np.flatnonzero(file[_STATUS][:] != WRITTEN)
+        if len(missing):
+            raise WriteError(f"{path} lacks {len(missing)} slices, the first is number {missing[0]}")
+        file["entry/end_time"] = now()
+        process = file[PROCESS]
+        chunks = _group(process, "chunks", "NXcollection")
+        ordered = sorted(records, key=lambda record: record.first_row)
+        chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
+        chunks["seconds"] = np.array([record.seconds for record in ordered])
+        chunks["worker"] = [record.worker for record in ordered]
+        below, above, lost = process["clipped"][:].sum(axis=0, dtype=np.int64).tolist()
+        return below, above, lost
 
 
 def locate(file: h5py.File, path: Path) -> Target:
@@ -140,20 +114,25 @@ def locate(file: h5py.File, path: Path) -> Target:
     KeyError
         If it is no volume of ours.
     """
-    pixels, process, run = file[DATASET], file[PROCESS], file[RUN]
+    process, run = file[PROCESS], file[RUN]
+    pixels, greys = process["pixels"].attrs, process["greys"].attrs
+    place = pixels.get("pattern")
     return Target(
         path=path,
-        offset=pixels.id.get_offset(),
+        offset=int(pixels["offset"]) if place else file[DATASET].id.get_offset(),
         first_row=int(process["first_row"][()]),
-        shape=pixels.shape,
+        shape=tuple(pixels["shape"].tolist()),
         status_offset=process["status"].id.get_offset(),
         checksum_offset=process["crc32"].id.get_offset(),
         run=run[()].decode(),
         run_offset=run.id.get_offset(),
+        clipped_offset=process["clipped"].id.get_offset(),
+        greys=Greys(dtype=str(greys["dtype"]), low=float(greys["low"]), high=float(greys["high"])),
+        files=place and Files(pattern=place, first=int(pixels["first"]), slices=int(pixels["slices"])),
     )
 
 
-def _write(file: h5py.File, path: Path, content: Content) -> Target:
+def _write(file: h5py.File, path: Path, content: Content, files: Files | None, offset: int) -> Target:
     file.attrs["NX_class"] = "NXroot"
     file.attrs["default"] = "entry"
     entry = _group(file, "entry", "NXentry")
@@ -170,19 +149,51 @@ def _write(file: h5py.File, path: Path, content: Content) -> Target:
     status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
     checksum = process.create_dataset("crc32", dcpl=_allocated_early(), shape=content.shape[:1], dtype="<u4")
     checksum.attrs["description"] = "CRC-32 of the bytes of each slice that is written"
-    _write_data(entry, content)
+    clipped = process.create_dataset(
+        "clipped", dcpl=_allocated_early(), shape=(content.shape[0], 3), dtype="<u4"
+    )
+    clipped.attrs["description"] = "pixels of each slice below and above what the type holds, not a number"
+    _write_greys(process, content.greys)
+    _write_place(process, content, files, offset)
+    _write_data(entry, content, inside=files is None)
     entry.create_dataset("entry_identifier_uuid", data=np.bytes_(str(uuid.uuid4())))
     file.flush()
     return locate(file, path)
 
 
-def _write_data(entry: h5py.Group, content: Content) -> None:
+def _write_greys(process: h5py.Group, greys: Greys) -> None:
+    kept = _group(process, "greys", "NXcollection")
+    kept.attrs["description"] = "value = pixel * step + low, where pixels are whole numbers"
+    for name in ("dtype", "low", "high", "step"):
+        kept.attrs[name] = getattr(greys, name)
+
+
+def _write_place(process: h5py.Group, content: Content, files: Files | None, offset: int) -> None:
+    kept = _group(process, "pixels", "NXcollection")
+    kept.attrs["shape"] = content.shape
+    if files is not None:
+        kept.attrs["description"] = "files that hold the pixels, and from which byte on"
+        for name in ("pattern", "first", "slices"):
+            kept.attrs[name] = getattr(files, name)
+        kept.attrs["offset"] = offset
+
+
+def _write_directories(file: h5py.File, content: Content, offset: int) -> int:
+    """Write what makes the pixels a TIFF, and tell where it begins in the file."""
+    group = _group(file["entry"], "tiff", "NXcollection")
+    length = bigtiff.length_of_directories(content)
+    dataset = group.create_dataset("directories", dcpl=_allocated_early(), shape=(length,), dtype=np.uint8)
+    first = int(dataset.id.get_offset())
+    dataset[:] = np.frombuffer(bigtiff.directories(content, pixels=offset, place=first), np.uint8)
+    return first
+
+
+def _write_data(entry: h5py.Group, content: Content, *, inside: bool) -> None:
     data = _group(entry, "data", "NXdata")
-    data.attrs["signal"] = "data"
     data.attrs["axes"] = ["z", "y", "x"]
-    pixels = data.create_dataset("data", dcpl=_allocated_early(), shape=content.shape, dtype="<f4")
-    pixels.attrs["units"] = content.units
-    pixels.attrs["long_name"] = f"attenuation ({content.units})"
+    if inside:
+        data.attrs["signal"] = "data"
+        _write_pixels(data, content)
     slices, height, width = content.shape
     # z counts from the detector's first row, y and x from the rotation axis
     axes = {
@@ -193,6 +204,16 @@ def _write_data(entry: h5py.Group, content: Content) -> None:
     for name, positions in axes.items():
         data[name] = positions * (content.pixel_size or 1)
         data[name].attrs["units"] = "m" if content.pixel_size else "pixel"
+
+
+def _write_pixels(data: h5py.Group, content: Content) -> None:
+    greys = content.greys
+    pixels = data.create_dataset("data", dcpl=_allocated_early(), shape=content.shape, dtype=greys.stored)
+    pixels.attrs["units"] = content.units
+    pixels.attrs["long_name"] = f"attenuation ({content.units})"
+    if greys.levels:  # as NeXus says it, and as xarray and others read it
+        data["data_scaling_factor"], data["data_offset"] = greys.step, greys.low
+        pixels.attrs["scale_factor"], pixels.attrs["add_offset"] = greys.step, greys.low
 
 
 def _write_process(entry: h5py.Group, provenance: Provenance) -> h5py.Group:
@@ -216,19 +237,6 @@ def _write_process(entry: h5py.Group, provenance: Provenance) -> h5py.Group:
     return process
 
 
-def _note_chunks(path: Path, records: Sequence[ChunkRecord]) -> None:
-    with h5py.File(path, "r+", locking="best-effort") as file:
-        missing = np.flatnonzero(file[_STATUS][:] != WRITTEN)
-        if len(missing):
-            raise WriteError(f"{path} lacks {len(missing)} slices, the first is number {missing[0]}")
-        file["entry/end_time"] = now()
-        chunks = _group(file["entry/reconstruction"], "chunks", "NXcollection")
-        ordered = sorted(records, key=lambda record: record.first_row)
-        chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
-        chunks["seconds"] = np.array([record.seconds for record in ordered])
-        chunks["worker"] = [record.worker for record in ordered]
-
-
 def _allocated_early() -> h5py.h5p.PropDCID:
     """One plain range of bytes that is there from the start; the file system's zeros until written."""
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -242,11 +250,3 @@ def _group(parent: h5py.Group, name: str, nexus_class: str) -> h5py.Group:
     group = parent.create_group(name)
     group.attrs["NX_class"] = nexus_class
     return group
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -16,6 +16,15 @@ def partial_path(volume: Path) -> Path:
     return volume.with_name(f"{volume.name}.partial")
 
 
+DESCRIPTION = "reconstruction.h5"
+"""In a volume that is a folder: the file that says how it came about, with the state of each slice."""
+
+
+def is_folder(volume: Path) -> bool:
+    """Tell whether a volume of this name is a folder: OME-Zarr, or TIFF files, of a name without ending."""
+    return volume.suffix in ("", ".zarr")
+
+
 def check_place(volume: Path, *, overwrite: bool) -> None:
     """Make sure that a volume can be written.
 
@@ -29,9 +38,9 @@ def check_place(volume: Path, *, overwrite: bool) -> None:
         raise WriteError(f"there is no folder {folder}", "make it, or choose another place for the volume")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise WriteError(f"the folder {folder} is not writable", "choose another place for the volume")
-    if volume.is_dir():
-        raise WriteError(f"{volume} is a folder", "name a file in it")
-    if volume.exists() and not volume.is_file():
+    if volume.is_dir() and not (is_folder(volume) and (volume / DESCRIPTION).is_file()):
+        raise WriteError(f"{volume} is a folder, and no volume of this program", "name a file in it")
+    if volume.exists() and not volume.is_file() and not volume.is_dir():
         raise WriteError(f"{volume} is a device or a pipe", "name an ordinary file")
     if volume.exists() and not overwrite:
         raise WriteError(f"{volume} exists already", "say --overwrite to replace it, or choose another name")

@@ -12,7 +12,9 @@ import numpy as np
 
 from runner.errors import WriteError
 from runner.listing import few
-from runner.tomo.volume.hdf5 import PROCESS, RUN, Content, locate
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.forms import description_of
+from runner.tomo.volume.hdf5 import PROCESS, RUN, locate
 from runner.tomo.volume.place import partial_path, unfinished
 from runner.tomo.volume.slab import Target
 
@@ -51,14 +53,16 @@ def read_unfinished(volume: Path) -> Unfinished | None:
     WriteError
         If the file is something else.
     """
-    path = partial_path(volume)
+    path = description_of(volume)
     try:
         with h5py.File(path, locking="best-effort") as file:
             return _read(file, path)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if partial_path(volume).exists():
+            raise unfinished(partial_path(volume)) from error
         return None
     except (OSError, KeyError, ValueError) as error:
-        raise unfinished(path) from error
+        raise unfinished(partial_path(volume)) from error
 
 
 def check_same(found: Unfinished, content: Content) -> None:
@@ -77,7 +81,7 @@ def check_same(found: Unfinished, content: Content) -> None:
     ]
     if differing:
         raise WriteError(
-            f"{found.target.path} was begun with {few(differing)}",
+            f"{found.target.place} was begun with {few(differing)}",
             "go on with the same, say --overwrite to start anew, or choose another name",
         )
 

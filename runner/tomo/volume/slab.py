@@ -1,7 +1,7 @@
 """Writing a part of a volume, and making sure that it is there.
 
-A contiguous dataset that was allocated when its file was made is a plain range of bytes: any number of
-processes on any number of machines write their own parts of it at once, without HDF5.
+In every form of a volume each slice is a plain range of bytes in a file that was made in full before: any
+number of processes on any number of machines write their own slices at once, without a library.
 """
 
 from __future__ import annotations
@@ -17,24 +17,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import WriteError
+from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
 
 _BLOCK = 16 << 20  # read back at a time, bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Files that the pixels of a volume lie in, where that is not the file that describes it.
+
+    Attributes
+    ----------
+    pattern : str
+        Name of each, seen from the folder of the description, with a place for its number.
+    first : int
+        Number of the first one.
+    slices : int
+        How many there are in each.
+    """
+
+    pattern: str
+    first: int = 0
+    slices: int = 1
+
+    def name(self, index: int) -> str:
+        """Name the file of a slice, counted from 0."""
+        return self.pattern.format(self.first + index // self.slices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where the pixels of a volume lie in its file.
+    """Where the pixels of a volume lie, and what is noted of them.
 
     Attributes
     ----------
     path : Path
-        The file.
+        The file that describes the volume; the pixels lie in it too, but for `files`.
     offset : int
-        Of the first pixel, bytes.
+        Of the first pixel in its file, bytes.
     first_row : int
         The detector row of the first slice.
     shape : (int, int, int)
-        Axes (slice, y, x); float32.
+        Axes (slice, y, x).
     status_offset : int
         Of the status of the first slice: one byte each, see `WRITTEN`.
     checksum_offset : int
@@ -43,6 +67,13 @@ class Target:
         The run that made the file, ASCII: nobody else may write into it, nor we into another's.
     run_offset : int
         Of that text in the file.
+    clipped_offset : int
+        Of the counts of the first slice's pixels that were below and above what a pixel holds, and of those
+        that were not a number: three little-endian uint32 each.
+    greys : Greys
+        The pixels' type.
+    files : Files or None
+        Where the pixels are not in `path`: where they are.
     """
 
     path: Path
@@ -53,6 +84,19 @@ class Target:
     checksum_offset: int
     run: str
     run_offset: int
+    clipped_offset: int
+    greys: Greys = FLOAT32
+    files: Files | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """All of an unfinished volume, where that is a folder."""
+        return self.path.parent if self.files else None
+
+    @property
+    def place(self) -> Path:
+        """All of an unfinished volume: a file or a folder."""
+        return self.folder or self.path
 
 
 WRITTEN = 1
@@ -71,27 +115,38 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> N
     first_row : int
         Detector row of the first of these slices.
     slices : (slice, y, x) float32
-        What to write.
+        The values to write; overwritten where they become grey levels.
 
     Raises
     ------
     WriteError
         If they cannot be written, what is read back differs, or the file has become another run's.
     """
-    index, end = first_row - target.first_row, first_row - target.first_row + len(slices)
-    pixels = np.ascontiguousarray(slices, dtype="<f4")
+    index = first_row - target.first_row
+    pixels, clipped = to_pixels(slices, target.greys)
     expected = [zlib.crc32(one.data.cast("B")) for one in pixels]
-    with _opened(target) as descriptor:
-        _write_all(descriptor, pixels.data.cast("B"), _offset(target, index))
-        os.fsync(descriptor)
-        if _checksums(descriptor, target, index, end) != expected:
-            raise WriteError(
-                f"{target.path} gives back other bytes than were written from row {first_row}",
-                "see to the file system",
-            )
-        _write_all(descriptor, np.array(expected, "<u4").tobytes(), target.checksum_offset + 4 * index)
-        _write_all(descriptor, bytes([WRITTEN]) * len(slices), target.status_offset + index)
-        os.fsync(descriptor)
+    with _opened(target) as volume:
+        for part in _parts(target, index, index + len(slices)):
+            with volume.pixels(part) as descriptor:
+                own = slice(part.index - index, part.end - index)
+                _write_all(descriptor, pixels[own].data.cast("B"), part.offset)
+                os.fsync(descriptor)
+                if _checksums(descriptor, target, part) != expected[own]:
+                    raise WriteError(
+                        f"{target.place} gives back other bytes than were written from row {first_row}",
+                        "see to the file system",
+                    )
+        _note(volume.descriptor, target, index, np.array(expected, "<u4"), clipped)
+
+
+def _note(
+    descriptor: int, target: Target, index: int, checksums: NDArray[np.uint32], clipped: NDArray[np.uint32]
+) -> None:
+    """Mark slices as written."""
+    _write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
+    _write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
+    _write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
+    os.fsync(descriptor)
 
 
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
@@ -105,16 +160,14 @@ def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
         If the file cannot be read, or has become another run's.
     """
     index, end = first_row - target.first_row, end_row - target.first_row
-    with _opened(target) as descriptor:
-        status = os.pread(descriptor, end - index, target.status_offset + index)
-        noted = np.frombuffer(
-            os.pread(descriptor, 4 * (end - index), target.checksum_offset + 4 * index), "<u4"
-        )
+    with _opened(target) as volume:
+        status = os.pread(volume.descriptor, end - index, target.status_offset + index)
+        noted = os.pread(volume.descriptor, 4 * (end - index), target.checksum_offset + 4 * index)
+        expected = np.frombuffer(noted, "<u4").tolist()
         return [
             first_row + number
-            for number, (mark, expected) in enumerate(zip(status, noted.tolist(), strict=True))
-            if mark != WRITTEN
-            or _checksums(descriptor, target, index + number, index + number + 1) != [expected]
+            for number, mark in enumerate(status)
+            if mark != WRITTEN or not volume.holds(target, index + number, expected[number])
         ]
 
 
@@ -126,12 +179,12 @@ def count_written(target: Target) -> int:
     WriteError
         If the file cannot be read, or has become another run's.
     """
-    with _opened(target) as descriptor:
-        return os.pread(descriptor, target.shape[0], target.status_offset).count(WRITTEN)
+    with _opened(target) as volume:
+        return os.pread(volume.descriptor, target.shape[0], target.status_offset).count(WRITTEN)
 
 
 def clear_slab(target: Target, first_row: int, end_row: int) -> None:
-    """Fill slices that could not be made with NaN.
+    """Fill slices that could not be made with NaN, or with 0 where a pixel cannot be that.
 
     Raises
     ------
@@ -139,13 +192,16 @@ def clear_slab(target: Target, first_row: int, end_row: int) -> None:
         If they cannot be written, or the file has become another run's.
     """
     height, width = target.shape[1:]
-    nothing = np.full((height, width), np.nan, "<f4").tobytes()
-    with _opened(target) as descriptor:
-        for row in range(first_row, end_row):
-            index = row - target.first_row
-            _write_all(descriptor, nothing, target.offset + index * len(nothing))
-            _write_all(descriptor, b"\0", target.status_offset + index)
-        os.fsync(descriptor)
+    nothing = np.full((height, width), 0 if target.greys.levels else np.nan, target.greys.stored).tobytes()
+    index, end = first_row - target.first_row, end_row - target.first_row
+    with _opened(target) as volume:
+        _write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
+        os.fsync(volume.descriptor)
+        for part in _parts(target, index, end):
+            with volume.pixels(part) as descriptor:
+                for number in range(part.end - part.index):
+                    _write_all(descriptor, nothing, part.offset + number * len(nothing))
+                os.fsync(descriptor)
 
 
 def check_own(target: Target) -> None:
@@ -160,25 +216,83 @@ def check_own(target: Target) -> None:
         pass
 
 
-@contextmanager
-def _opened(target: Target) -> Iterator[int]:
-    """Open the file of our own run, and no other.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Slices that lie side by side: which, in which file, from which byte on."""
 
-    A run that starts anew under the same name makes a new file (see `create_volume`). A descriptor stays with
-    the file that it opened, so looking once is enough: what we write can never land among another's slices.
-    """
-    try:
-        descriptor = os.open(target.path, os.O_RDWR)
+    index: int
+    end: int
+    name: str | None
+    offset: int
+
+
+def _parts(target: Target, index: int, end: int) -> Iterator[_Part]:
+    """Cut slices where one file ends and the next begins."""
+    size = _slice_bytes(target)
+    files = target.files
+    if files is None:
+        yield _Part(index=index, end=end, name=None, offset=target.offset + index * size)
+        return
+    while index < end:
+        within = index % files.slices
+        until = min(end, index - within + files.slices)
+        yield _Part(index=index, end=until, name=files.name(index), offset=target.offset + within * size)
+        index = until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Volume:
+    """An open volume: the file that describes it, and its folder."""
+
+    descriptor: int
+    folder: int
+
+    @contextmanager
+    def pixels(self, part: _Part) -> Iterator[int]:
+        """Open the file of some slices."""
+        if part.name is None:
+            yield self.descriptor
+            return
+        descriptor = os.open(part.name, os.O_RDWR, dir_fd=self.folder)
         try:
-            if os.pread(descriptor, len(target.run), target.run_offset) != target.run.encode():
-                raise WriteError(
-                    f"{target.path} was taken over by another run", "let one run at a time make a volume"
-                )
             yield descriptor
         finally:
             os.close(descriptor)
+
+    def holds(self, target: Target, index: int, checksum: int) -> bool:
+        """Tell whether a slice is there, byte by byte."""
+        (part,) = _parts(target, index, index + 1)
+        try:
+            with self.pixels(part) as descriptor:
+                return _checksums(descriptor, target, part) == [checksum]
+        except FileNotFoundError:
+            return False
+
+
+@contextmanager
+def _opened(target: Target) -> Iterator[_Volume]:
+    """Open the files of our own run, and no other.
+
+    A run that starts anew under the same name makes new files (see `create_volume`). A descriptor stays with
+    the file or the folder that it opened, so looking once is enough: what we write can never land among
+    another's slices.
+    """
+    try:
+        folder = os.open(target.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            descriptor = os.open(target.path.name, os.O_RDWR, dir_fd=folder)
+            try:
+                if os.pread(descriptor, len(target.run), target.run_offset) != target.run.encode():
+                    raise WriteError(
+                        f"{target.place} was taken over by another run", "let one run at a time make a volume"
+                    )
+                yield _Volume(descriptor=descriptor, folder=folder)
+            finally:
+                os.close(descriptor)
+        finally:
+            os.close(folder)
     except OSError as error:
-        raise WriteError(f"{target.path} cannot be written ({error})", "see to the file system") from error
+        raise WriteError(f"{target.place} cannot be written ({error})", "see to the file system") from error
 
 
 def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
@@ -187,20 +301,17 @@ def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> Non
         written += os.pwrite(descriptor, content[written:], offset + written)
 
 
-def _offset(target: Target, index: int) -> int:
-    return target.offset + index * _slice_bytes(target)
-
-
 def _slice_bytes(target: Target) -> int:
-    return target.shape[1] * target.shape[2] * 4
+    return target.shape[1] * target.shape[2] * np.dtype(target.greys.stored).itemsize
 
 
-def _checksums(descriptor: int, target: Target, index: int, end: int) -> list[int]:
+def _checksums(descriptor: int, target: Target, part: _Part) -> list[int]:
     """Read slices back and return the CRC-32 of each."""
     size = _slice_bytes(target)
+    length = (part.end - part.index) * size
     # what the disk has, not what memory still holds of it
-    os.posix_fadvise(descriptor, _offset(target, index), (end - index) * size, os.POSIX_FADV_DONTNEED)
-    return [_checksum(descriptor, size, _offset(target, number)) for number in range(index, end)]
+    os.posix_fadvise(descriptor, part.offset, length, os.POSIX_FADV_DONTNEED)
+    return [_checksum(descriptor, size, part.offset + start) for start in range(0, length, size)]
 
 
 def _checksum(descriptor: int, length: int, offset: int) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.tomo.volume.hdf5 import Content
+from runner.tomo.volume.content import Content
 from runner.tomo.volume.provenance import Parameter, collect
 
 

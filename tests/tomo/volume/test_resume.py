@@ -12,7 +12,7 @@ import pytest
 
 from runner.errors import WriteError
 from runner.tomo.volume.claim import claimed
-from runner.tomo.volume.hdf5 import create_volume
+from runner.tomo.volume.forms import create_volume
 from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.resume import check_same, read_unfinished, take_over
 from runner.tomo.volume.slab import clear_slab, count_written, rows_to_make, write_slab

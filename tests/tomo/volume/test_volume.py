@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 from runner.errors import WriteError
-from runner.tomo.volume.hdf5 import (
-    DATASET,
-    ChunkRecord,
-    create_volume,
-    discard_volume,
-    finish_volume,
-)
+from runner.tomo.volume.content import ChunkRecord
+from runner.tomo.volume.forms import create_volume, discard_volume, finish_volume
+from runner.tomo.volume.hdf5 import DATASET
 from runner.tomo.volume.place import check_apart, check_place, check_space, partial_path
 from runner.tomo.volume.slab import clear_slab, write_slab
 

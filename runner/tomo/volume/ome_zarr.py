@@ -1,0 +1,86 @@
+"""A volume as a folder in the form OME-Zarr 0.5: zarr version 3, several slices in each file.
+
+A chunk is a slice, not compressed, and a shard is a file of a few of them: where each slice lies is known
+before there is any, and the table of that at the end of a shard is written first.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.slab import Files
+
+ARRAY = "0"
+_SLICES = 16  # of a shard
+_NONE = 2**64 - 1  # place and length of a chunk that lies beyond the array
+
+
+def lay_out(folder: Path, content: Content) -> tuple[Files, int]:
+    """Make the folders, the metadata and every shard, with all but its pixels.
+
+    Returns
+    -------
+    files : Files
+        The shards.
+    offset : int
+        Of the pixels in each, bytes.
+    """
+    _write_metadata(folder, content)
+    slices, height, width = content.shape
+    size = height * width * content.greys.bytes
+    files = Files(pattern=f"{ARRAY}/c/{{}}/0/0", slices=_SLICES)
+    for index in range(0, slices, _SLICES):
+        path = folder / files.name(index)
+        path.parent.mkdir(parents=True)
+        held = min(_SLICES, slices - index)
+        with path.open("wb") as file:
+            file.seek(held * size)
+            file.write(index_of_shard(held, size))
+    return files, 0
+
+
+def index_of_shard(held: int, size: int) -> bytes:
+    """Write the table at the end of a shard with `held` chunks of `size` bytes each, side by side."""
+    import google_crc32c
+
+    places = [(number * size, size) if number < held else (_NONE, _NONE) for number in range(_SLICES)]
+    table = b"".join(struct.pack("<QQ", *place) for place in places)
+    return table + struct.pack("<I", google_crc32c.value(table))
+
+
+def _write_metadata(folder: Path, content: Content) -> None:
+    import zarr
+
+    greys = content.greys
+    group = zarr.create_group(folder, zarr_format=3, attributes={"ome": _multiscales(content)})
+    group.create_array(
+        ARRAY,
+        shape=content.shape,
+        dtype=greys.dtype,
+        chunks=(1, *content.shape[1:]),
+        shards=(_SLICES, *content.shape[1:]),
+        compressors=None,
+        dimension_names=["z", "y", "x"],
+        attributes={"units": content.units, "scale_factor": greys.step, "add_offset": greys.low},
+    )
+
+
+def _multiscales(content: Content) -> dict[str, object]:
+    """Say how large a pixel is, and where the first one: z from the detector's first row."""
+    unit = {"unit": "meter"} if content.pixel_size else {}
+    pixel = content.pixel_size or 1.0
+    _, height, width = content.shape
+    start = [content.first_row * pixel, -(height - 1) / 2 * pixel, -(width - 1) / 2 * pixel]
+    moves = [{"type": "scale", "scale": [pixel] * 3}, {"type": "translation", "translation": start}]
+    return {
+        "version": "0.5",
+        "multiscales": [
+            {
+                "name": content.title,
+                "axes": [{"name": name, "type": "space", **unit} for name in "zyx"],
+                "datasets": [{"path": ARRAY, "coordinateTransformations": moves}],
+            }
+        ],
+    }
