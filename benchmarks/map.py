@@ -14,11 +14,12 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from benchmarks.programs import time_program
 
 #: How many components of how many seconds. The last two start a process for each of them.
 SIZES = {
@@ -114,15 +115,7 @@ def timed(name: str, count: int, seconds: float, peers: str) -> float:
         "executorlib": [peers, *words],
         "submitit": [peers, *words],
     }[name]
-    root = Path(__file__).parents[1]
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {**os.environ, "PYTHONPATH": os.fspath(root)}
-        began = time.perf_counter()
-        done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
-        took = time.perf_counter() - began
-    if done.returncode != 0:
-        raise SystemExit(f"{name} ended with {done.returncode}: {done.stderr}")
-    return took
+    return time_program(name, command)
 
 
 def submission(count: int) -> str:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
+
+from benchmarks.programs import ROOT, time_program
 
 NODES, CPUS = 4, 4
 
@@ -84,15 +83,7 @@ def timed(name: str, count: int, seconds: float, peers: str) -> float:
     command = [python, "-m", "benchmarks.map_slurm", *words]
     if name == "executorlib":
         command = ["salloc", f"--nodes={NODES}", f"--ntasks={NODES * CPUS}", "--time=20", *command]
-    root = Path(__file__).parents[1]
-    with tempfile.TemporaryDirectory(dir=root / "build") as folder:  # seen by all nodes
-        environ = {**os.environ, "PYTHONPATH": os.fspath(root)}
-        began = time.perf_counter()
-        done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
-        took = time.perf_counter() - began
-    if done.returncode != 0:
-        raise SystemExit(f"{name} ended with {done.returncode}: {done.stderr}")
-    return took
+    return time_program(name, command, where=ROOT / "build")  # seen by all nodes
 
 
 if __name__ == "__main__":

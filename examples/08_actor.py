@@ -17,7 +17,7 @@ class Filter:
         self.ramp = self.xp.abs(self.xp.fft.rfftfreq(self.length))
 
     @property
-    def library(self) -> str:
+    def array_module(self) -> str:
         return self.xp.__name__
 
     def apply(self, sinogram: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ for one in filters:
 
 expected = np.fft.irfft(np.fft.rfft(sinograms, 512) * np.abs(np.fft.rfftfreq(512)), 512)[..., :256]
 difference = float(np.abs(filtered - expected).max())
-print(f"{len(filters)} actors filtered {len(sinograms)} sinograms with {filters[0].library}")
+print(f"{len(filters)} actors filtered {len(sinograms)} sinograms with {filters[0].array_module}")
 print(f"largest difference from NumPy in this process: {difference:.0e}")
 if difference > 1e-12:
     sys.exit("the filtered sinograms are wrong")
