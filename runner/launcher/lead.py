@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from runner import __version__
 from runner.batch import ask
-from runner.errors import PartialError, RunnerError
+from runner.errors import EveryRankError, PartialError, RunnerError
 from runner.launcher import control, election
 from runner.launcher.channel import Channel
 from runner.launcher.control import Event
@@ -56,8 +56,8 @@ def lead(rank: Rank, crew: Crew) -> int:
     try:
         doors = _open_doors(rank)
     except RunnerError as error:
-        if rank.place.launcher != "srun" or rank.place.size == 1:
-            raise  # a launcher that ends all ranks with the first one that fails
+        if rank.place.launcher != "srun" or rank.place.size == 1 or isinstance(error, EveryRankError):
+            raise  # no rank waits, or the launcher ends all with the first one that fails
         say("runner", str(error))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         relieve_srun(rank.environ, error.exit_code)

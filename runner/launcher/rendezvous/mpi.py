@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from runner.errors import StartError
+from runner.errors import EveryRankError, StartError
 from runner.launcher.place import Place
 from runner.launcher.rendezvous.ticket import Ticket
 
@@ -33,7 +33,9 @@ def broadcast(place: Place, ticket: Ticket | None) -> Ticket:
     Raises
     ------
     StartError
-        If MPI is not there, or sees other ranks than the launcher started.
+        If MPI is not there.
+    EveryRankError
+        If MPI sees other ranks than the launcher started.
     """
     try:
         import mpi4py
@@ -46,10 +48,12 @@ def broadcast(place: Place, ticket: Ticket | None) -> Ticket:
     MPI.Init()
     try:
         world = MPI.COMM_WORLD
-        if (world.size, world.rank) != (place.size, place.rank):
-            raise StartError(
-                f"{place.launcher} started rank {place.rank} of {place.size}, "
-                f"but MPI sees rank {world.rank} of {world.size}",
+        # asked of all: a rank that fits must not wait for the broadcast of one that does not
+        same = (world.size, world.rank) == (place.size, place.rank)
+        if not world.allreduce(same, op=MPI.LAND):
+            seen = "numbers other ranks in its own way" if same else f"sees rank {world.rank} of {world.size}"
+            raise EveryRankError(
+                f"{place.launcher} started rank {place.rank} of {place.size}, but MPI {seen}",
                 "the launcher and mpi4py's MPI library do not fit (with srun try --mpi=pmix or --mpi=pmi2); "
                 "or use --rendezvous file",
             )
