@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# the same cases in every run: what fails was broken by the change that is tested; RUNNER_TEST_RANDOM=1 tries others
+# the same cases in every run, so what fails was broken by the change; RUNNER_TEST_RANDOM=1 tries others
 settings.register_profile("steady", derandomize=True)
 if "RUNNER_TEST_RANDOM" not in os.environ:
     settings.load_profile("steady")
