@@ -108,6 +108,17 @@ def last_submission(name: str) -> Submission | None:
         return None
 
 
+def is_map(name: str) -> bool:
+    """Tell whether there is a map of that name here."""
+    from runner.maps.layout import find_map
+
+    try:
+        find_map(name, os.environ)
+    except (MissingFileError, UsageError):
+        return False
+    return True
+
+
 def follow(job: str, system: str | None = None) -> Followed:
     """Find a job by the batch system's id, by its name in ``runner status``, or by the map that it is for.
 
@@ -121,7 +132,7 @@ def follow(job: str, system: str | None = None) -> Followed:
     Raises
     ------
     UsageError
-        If it is a job outside of any batch system.
+        If it is a job outside of any batch system, or a map that has no batch job.
     StartError
         If there is no batch system here.
     """
@@ -140,6 +151,8 @@ def follow(job: str, system: str | None = None) -> Followed:
                     f"{job} is no batch job", f"to stop it: {record.stop_with or 'runner status'}"
                 )
             job_id, system = record.job_id, system or record.system
+    if job_id == job and system is None and is_map(job):
+        raise UsageError(f"map {job} has no batch job", f"see how it is: runner status {job}")
     alike = None
     if system is not None:
         kind = batch_system(system).name

@@ -25,7 +25,8 @@ def command(name: str, keys: tuple[str, ...]) -> int:
         raise UsageError(f"map {opened.name} has no component {unknown[0]!r}", f"see: runner status {name}")
     if opened.record.job is None:
         left = opened.forget(keys or None)
-        click.echo(f"{len(left)} components are to be done: run, in a job: runner resume {name}")
+        what = "1 component is" if len(left) == 1 else f"{len(left)} components are"
+        click.echo(f"{what} to be done. The map has no batch job of its own: go on by runner resume {name}")
         return 0
     opened.rerun(keys or None)
     status = opened.status()

@@ -229,7 +229,7 @@ class Drive:
         workers = self._workers()
         slots = {address: slots_of(about, self._record.resources) for address, about in workers.items()}
         self._slots = {address: number for address, number in slots.items() if number > 0}
-        self._names = {address: str(about["name"]) for address, about in workers.items()}
+        self._names |= {address: str(about["name"]) for address, about in workers.items()}
         for worker in {bunch.worker for bunch in self._running.values()} - workers.keys():
             self._worker_died(worker)
         if self._slots:
@@ -285,7 +285,7 @@ class Drive:
             component.key,
             "its worker process died twice while it ran this and nothing else: see the job's output",
             seconds=time.time() - bunch.began,
-            worker=self._names.get(bunch.worker, bunch.worker),
+            worker=f"{self._names[bunch.worker]} at {bunch.worker}",
             here=False,
         )
         try:

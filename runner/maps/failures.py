@@ -70,7 +70,8 @@ class ComponentFailure:
     def report(self) -> str:
         """Return all about it as text."""
         when = datetime.fromtimestamp(self.at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        where = [self.host, f"worker {self.worker}" if self.worker else "", f"process {self.pid}"]
+        where = [self.host, f"worker {self.worker}" if self.worker else ""]
+        where.append(f"process {self.pid}" if self.pid else "")
         where.append(f"GPU {self.gpu}" if self.gpu else "")
         values = {
             "component": self.key,

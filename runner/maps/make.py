@@ -146,7 +146,7 @@ def _prepare(
 ) -> str:
     """Write a map into its folder; return who works at it already, if somebody does."""
     _check_choices(function, chunk, on_error, changed)
-    listed = list(arguments)
+    listed = _listed(arguments)
     named = numbered(len(listed)) if keys is None else list(keys)
     check_keys(named, len(listed))
     try:
@@ -205,6 +205,16 @@ def _check_choices(function: object, chunk: int | None, on_error: str, changed: 
         raise UsageError(f"on_error={on_error!r} is unknown", f"choose {' or '.join(ON_ERROR)}")
     if changed not in (None, "keep", "redo"):
         raise UsageError(f"changed={changed!r} is unknown", 'choose "keep" or "redo", or leave it out')
+
+
+def _listed(arguments: Iterable[Any]) -> list[Any]:
+    """List the arguments; of a mapping it is not clear what is meant."""
+    if isinstance(arguments, Mapping) or not isinstance(arguments, Iterable):
+        raise UsageError(
+            f"the arguments of a map are of the type {type(arguments).__qualname__}, not one after the other",
+            "give a list of them; of a dict: map(function, d.values(), keys=d)",
+        )
+    return list(arguments)
 
 
 def _settle(layout: Layout, record: MapRecord, inputs: Inputs, changed: Changed | None) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import difflib
 import functools
+import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), tuple, list, dict, frozenset)
@@ -46,13 +48,15 @@ def source_of(function: Callable[..., Any]) -> str:
         values as they are, others by their kind.
     """
     inner = _inner(function)
-    target = inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner)
+    target = inspect.unwrap(inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner))
     try:
-        text = textwrap.dedent(inspect.getsource(inspect.unwrap(target)))
+        lines, first = inspect.getsourcelines(target)
     except (OSError, TypeError):  # compiled, or typed in
         return ""
-    if getattr(inner, "__name__", "") == "<lambda>":
-        text = _lambdas(text)
+    text = textwrap.dedent("".join(lines))
+    if inspect.isfunction(target) and target.__name__ == "<lambda>":
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        text = _lambda(text, target.__code__, first - 1, indent)
     return "\n".join([text.strip(), *_held(function)])
 
 
@@ -100,13 +104,49 @@ def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _lambdas(text: str) -> str:
-    """Return the lambdas of a statement: what stands around them, the arguments of the map, may change."""
+def _lambda(text: str, code: CodeType, above: int, indent: int) -> str:
+    """Return the lambda of a statement that was compiled to some code: around it stand the map's arguments.
+
+    Several lambdas of one line are told apart by the columns that Python has noted for the code.
+
+    Parameters
+    ----------
+    text : str
+        The statement, without its indentation.
+    code : CodeType
+        Of the lambda.
+    above, indent : int
+        Lines above the statement in its file, and columns before it.
+    """
     try:
-        tree = ast.parse(text)
-    except SyntaxError:  # a piece of a statement
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
+    except SyntaxError:  # a piece of a statement: at least what was compiled tells it from others
+        return f"{text.strip()}\n{_HOLDS}code {_digest(code)}"
+    own = {
+        (line - above, column - indent)
+        for line, _, column, end in code.co_positions()
+        if line is not None and column is not None and end  # what Python itself puts in front has no columns
+    }
+    around = [node for node in nodes if own and _span(node)[0] <= min(own) and max(own) < _span(node)[1]]
+    if not around:
         return text
-    return "\n".join(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Lambda)) or text
+    return ast.unparse(max(around, key=lambda node: _span(node)[0]))  # the innermost begins last
+
+
+def _span(node: ast.Lambda) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def _digest(code: CodeType) -> str:
+    """Return what tells one code from another, the same in every process."""
+    parts = (code.co_code, code.co_names, [_constant(value) for value in code.co_consts])
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, CodeType):
+        return _digest(value)
+    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
 
 def _held(function: Callable[..., Any]) -> list[str]:

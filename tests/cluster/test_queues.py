@@ -6,7 +6,6 @@ On a real SLURM: ``test_submit.py``.
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -70,15 +69,3 @@ def test_a_chain_is_followed_until_all_is_done(queue: Queue) -> None:
     assert "sum 6\n" in queue.run("log", first, "--follow").stdout
     assert [queue.wait(job) for job in (second, first)] == [3, 75]
     assert "ended 75" in queue.run("status", first).stdout
-
-
-def test_a_job_is_ended(queue: Queue) -> None:
-    (queue.folder / "job.py").write_text("import time; print('sleeping', flush=True); time.sleep(200)")
-    (job,) = queue.submit("--starter", "hosts", "job.py")
-    end = time.monotonic() + 60
-    while "sleeping" not in queue.log(job):
-        assert time.monotonic() < end, queue.run("status", job)
-    assert "4/4" in queue.run("status").stdout
-    cancelled = queue.run("cancel", job)
-    assert cancelled.returncode == 0, cancelled.stderr
-    assert queue.wait(job) == {"sge": 137, "oar": 143}[queue.name]

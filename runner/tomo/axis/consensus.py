@@ -9,6 +9,7 @@ from runner.tomo.axis.finding import Finding
 
 _AGREE = 1.0  # columns
 _CLOSE = 0.5
+_LEAST_SPREAD = 0.01
 
 
 def consensus(findings: tuple[Finding, ...]) -> tuple[float, str]:
@@ -37,6 +38,16 @@ def consensus(findings: tuple[Finding, ...]) -> tuple[float, str]:
     position = float(np.median([finding.position for finding in certain]))
     close = sum(abs(finding.position - position) <= _CLOSE for finding in certain)
     return position, {1: "low", 2: "fair"}.get(close, "high" if close else "low")
+
+
+def spread_about(position: float, findings: tuple[Finding, ...]) -> float:
+    """Say how far the rows of the first method, and methods that are without doubt, differ from an axis.
+
+    Never less than a hundredth of a column: the models of all of them are not better than that.
+    """
+    of_rows = [findings[0].spread] if np.isfinite(findings[0].spread) else []
+    of_methods = [abs(finding.position - position) for finding in findings if not finding.doubt]
+    return max(*of_rows, *of_methods, _LEAST_SPREAD)
 
 
 def _list(findings: tuple[Finding, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.tomo.axis.consensus import consensus
+from runner.tomo.axis.consensus import consensus, spread_about
 from runner.tomo.axis.finding import AxisEstimate, Band
 from runner.tomo.axis.opposite import Result, compare, count
 from runner.tomo.axis.pairs import Pair, opposite_pairs
@@ -99,7 +99,7 @@ def judge(
     return AxisEstimate(
         position=position,
         slope=result.line.slope,
-        spread=first.spread,
+        spread=spread_about(position, tuple(findings)),
         confidence=confidence,
         agreement=result.agreement,
         score=result.score,

@@ -115,7 +115,8 @@ class AxisEstimate:
     slope : float
         By how many columns it moves from one row to the next; 0 where no tilt is certain.
     spread : float
-        Standard deviation of the votes of all pairs of views in all bands, columns.
+        Standard deviation of the votes of all pairs of views in all bands, or the largest distance of a
+        method's answer, if that is more; columns.
     confidence : str
         ``"high"`` where three methods agree within half a column, ``"fair"`` where two do, ``"low"`` where
         the others cannot tell or are further away.

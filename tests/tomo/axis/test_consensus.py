@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from runner.errors import ScanError
-from runner.tomo.axis.consensus import consensus
+from runner.tomo.axis.consensus import consensus, spread_about
 from runner.tomo.axis.finding import Finding
 
 
@@ -48,3 +48,16 @@ def test_methods_that_disagree_are_refused_by_name(places):
 def test_doubts_alone_are_refused():
     with pytest.raises(ScanError, match=r"no method is certain: opposite views 40.00 \+- 0.20 \(faint\)"):
         consensus(findings((40.0,), (40.0,), (40.0,)))
+
+
+@pytest.mark.parametrize(
+    ("of_rows", "places", "spread"),
+    [(0.2, (40.0, 40.1, 40.0), 0.2), (0.0, (33.38, 33.43), 0.025), (0.0, (40.0, 40.0), 0.01)],
+)
+def test_the_spread_is_that_of_rows_and_of_methods(of_rows, places, spread):
+    findings = tuple(
+        Finding(method=f"method {number}", position=place, spread=of_rows)
+        for number, place in enumerate(places)
+    )
+    position, _ = consensus(findings)
+    assert spread_about(position, findings) == pytest.approx(spread)

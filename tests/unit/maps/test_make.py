@@ -153,6 +153,8 @@ def test_a_set_is_the_same_in_another_order() -> None:
         ({"changed": "both"}, "changed='both'"),
         ({"keys": ["a"]}, "1 keys for 2 arguments"),
         ({"function": 5}, "5 cannot be called"),
+        ({"arguments": 5}, "type int, not one after the other"),
+        ({"arguments": {"a": 1}}, "type dict, not one after the other"),
         ({"arguments": [1, threading.Lock()]}, "argument of 0001 cannot be pickled"),
     ],
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from runner.maps.source import difference, name_of, normalised, source_of
+from runner.maps.source import _digest, difference, name_of, normalised, source_of
 
 
 def double(number: int) -> int:
@@ -88,3 +90,33 @@ def test_what_python_cannot_read_is_compared_as_it_is() -> None:
 def test_a_long_difference_is_cut() -> None:
     long = "\n".join(f"a{number} = {number}" for number in range(100))
     assert difference("a = 1", long).splitlines()[-1].endswith("lines more")
+
+
+def test_lambdas_of_one_line_are_told_apart() -> None:
+    one, two = (lambda x: x + 1), (lambda x: x + 2)
+    assert (source_of(one), source_of(two)) == ("lambda x: x + 1", "lambda x: x + 2")
+    made = [lambda y, k=k: (lambda z: y + z * k)(y) for k in (1, 2)]
+    assert source_of(made[0]) == "lambda y, k=k: (lambda z: y + z * k)(y)"
+    nested = (lambda a: lambda b: a + b)(3)
+    assert source_of(nested) == "lambda b: a + b\n#: holds a = 3"
+
+
+def test_lambdas_in_a_piece_of_a_statement_are_told_apart() -> None:
+    for first, second in [
+        (lambda x: x + 1, lambda x: x + 2),
+    ]:
+        assert difference(source_of(first), source_of(first)) == ""
+        assert difference(source_of(first), source_of(second)) != ""
+
+
+def test_what_was_compiled_is_told_apart_in_every_process_alike() -> None:
+    def digest(text: str) -> str:
+        return _digest(compile(text, "a file", "eval"))
+
+    nested = "(lambda a: [b for b in a if b in {'x', 'y'}])"
+    assert digest(nested) != digest(nested.replace("'y'", "'z'"))
+    program = f"from runner.maps.source import _digest; print(_digest(compile({nested!r}, 'other', 'eval')))"
+    other = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert other.stdout.strip() == digest(nested)
