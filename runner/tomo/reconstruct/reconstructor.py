@@ -102,11 +102,10 @@ class Reconstructor:
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
-        Bytes that the buffers of `fourier` may take; the slices do not depend on it.
+        Bytes that the buffers of `fourier` may take of the host's memory; the slices do not depend on it.
     device : {"cpu", "gpu", "auto"}
-        What computes `fourier`: the processor, the first NVIDIA GPU that the process sees (by CuPy), or the GPU
-        where there is one. The slices agree to 1e-4 of each other, of which most is the engine's own error.
-        `memory` then bounds the GPU's.
+        What computes `fourier`: the processor, the first NVIDIA GPU that the process sees (by CuPy), or the
+        GPU where there is one. Their slices agree to 1e-4.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from runner.errors import UsageError
 from runner.tomo.reconstruct.filters import ramp
 from runner.tomo.reconstruct.geometry import Geometry
 from runner.tomo.reconstruct.gpu.device import CudaDevice, Device, Ticket
-from runner.tomo.reconstruct.gpu.layout import choose_lanes, choose_layout, tiles_of
+from runner.tomo.reconstruct.gpu.layout import choose_lanes, choose_layout, device_bytes, host_bytes, tiles_of
 from runner.tomo.reconstruct.gpu.pieces import make_pieces
 from runner.tomo.reconstruct.gpu.steps import Array, Steps
 from runner.tomo.reconstruct.gridding.memory import Sizes, sizes_of
@@ -34,7 +34,7 @@ def make_engine(geometry: Geometry, options: Options, device: Device | None = No
     geometry : Geometry
         Where the rays lie.
     options : Options
-        Filter, padding and quality; `memory` bounds what is taken of the GPU's.
+        Filter, padding, quality, threads and memory of the host; of the GPU's memory, what is free is taken.
     device : Device, optional
         What computes; the GPU that this process sees if not given. The engine closes it.
 
@@ -76,7 +76,7 @@ class GpuReconstruction:
     threads : int
         How many copy to and from the memory that the GPU reads and writes.
     memory : float
-        Bytes of the GPU's memory to keep to.
+        Bytes of the host's memory to keep to.
     """
 
     def __init__(
@@ -84,10 +84,14 @@ class GpuReconstruction:
     ) -> None:
         self._tables, self._sizes, self._device = tables, sizes, device
         self._edge, self._threads = edge, threads
-        self._shape = len(tables.along), len(tables.across)
         self._busy = threading.Lock()
-        limit = min(memory, device.free())
-        self._lanes = choose_lanes(sizes, len(tables.columns), self._shape, limit)
+        columns, shape, free = len(tables.columns), (len(tables.along), len(tables.across)), device.free()
+        self._lanes = choose_lanes(
+            lambda lanes: (
+                device_bytes(sizes, columns, shape, lanes) <= free
+                and host_bytes(sizes.angles, columns, shape, lanes) <= memory
+            )
+        )
         self._plan: _Plan | None = None
 
     @property

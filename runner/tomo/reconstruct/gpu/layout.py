@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from runner.tomo.reconstruct.gridding.memory import Sizes
@@ -88,9 +89,18 @@ def device_bytes(sizes: Sizes, columns: int, shape: tuple[int, int], lanes: int)
     return lanes * (moved + spectra + grid + max(first, third))
 
 
-def choose_lanes(sizes: Sizes, columns: int, shape: tuple[int, int], limit: float) -> int:
-    """Choose as many slices at once as fit into `limit` bytes; one where not even that does."""
-    return next((lanes for lanes in _LANES if device_bytes(sizes, columns, shape, lanes) <= limit), 1)
+def host_bytes(angles: int, columns: int, shape: tuple[int, int], lanes: int) -> int:
+    """Predict the memory of the host that a group of `lanes` slices takes, while another one goes."""
+    return 2 * lanes * _REAL * (angles * columns + shape[0] * shape[1])
+
+
+def choose_lanes(fits: Callable[[int], bool]) -> int:
+    """Choose as many slices at once as fit; one where not even that does.
+
+    >>> choose_lanes(lambda lanes: 5 * lanes <= 100)
+    16
+    """
+    return next((lanes for lanes in _LANES if fits(lanes)), 1)
 
 
 def choose_layout(lanes: int, width: int, shared: int) -> Layout:

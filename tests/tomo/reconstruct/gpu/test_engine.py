@@ -7,7 +7,7 @@ from runner.errors import UsageError
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.gpu.device import is_there
 from runner.tomo.reconstruct.gpu.engine import make_engine
-from runner.tomo.reconstruct.gpu.layout import device_bytes
+from runner.tomo.reconstruct.gpu.layout import device_bytes, host_bytes
 from runner.tomo.reconstruct.gridding.memory import sizes_of
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
 from runner.tomo.reconstruct.options import Options
@@ -79,9 +79,12 @@ def test_no_bit_depends_on_how_many_slices_go_at_once_nor_on_neighbours(kernels)
     expected, lanes = on_gpu(sinograms, geometry, StandIn(kernels))
     assert lanes == 32
     sizes = sizes_of(23, 30, (30, 30), QUALITIES["standard"])
-    for fewer in (8, 1):
-        memory = device_bytes(sizes, 30, (30, 30), fewer)
-        slices, lanes = on_gpu(sinograms, geometry, StandIn(kernels), memory)
+    on_host, on_device = host_bytes(23, 30, (30, 30), 8), device_bytes(sizes, 30, (30, 30), 1)
+    for device, memory, fewer in (
+        (StandIn(kernels), on_host, 8),
+        (StandIn(kernels, memory=on_device), np.inf, 1),
+    ):
+        slices, lanes = on_gpu(sinograms, geometry, device, memory)
         assert lanes == fewer
         np.testing.assert_array_equal(slices, expected)
     alone, _ = on_gpu(sinograms[5:6], geometry, StandIn(kernels))
