@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -61,10 +60,10 @@ class Device(Protocol):
 
 def is_there() -> bool:
     """Tell whether this process sees a GPU, and can use it."""
-    if importlib.util.find_spec("cupy") is None:
+    try:
+        import cupy
+    except ImportError:
         return False
-    import cupy
-
     try:
         return bool(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError:

@@ -187,15 +187,7 @@ class _Plan:
     ) -> None:
         xp, width = device.xp, len(tables.window.taps)
         self._device, self._sizes, self._threads = device, sizes, threads
-        self._layout = choose_layout(lanes, width, device.shared)
-        self._kernel = device.kernel("spread.cu", "spread_tiles", self._layout.defines)
-        pieces = make_pieces(tables.lines, sizes, self._layout)
-        self._pieces = xp.asarray(pieces.pieces.view(np.int32))
-        self._starts, self._order = xp.asarray(pieces.starts), xp.asarray(pieces.order)
-        self._coefficients = xp.asarray(tables.window.coefficients)
-        self._steps = Steps(xp, tables, sizes, edge=edge)
-        self._spectra = xp.empty((sizes.angles, sizes.points, lanes), np.complex64)
-        self._grid = xp.empty((lanes, sizes.rows, sizes.along), np.complex64)
+        # first: copies up run beside the work, and must not meet memory that the work has only just left
         rays = lanes, sizes.angles, len(tables.columns)
         pixels = lanes, len(tables.along), len(tables.across)
         slots = [
@@ -208,6 +200,15 @@ class _Plan:
             for _ in range(2)
         ]
         self._slots = itertools.cycle(slots)
+        self._layout = choose_layout(lanes, width, device.shared)
+        self._kernel = device.kernel("spread.cu", "spread_tiles", self._layout.defines)
+        pieces = make_pieces(tables.lines, sizes, self._layout)
+        self._pieces = xp.asarray(pieces.pieces.view(np.int32))
+        self._starts, self._order = xp.asarray(pieces.starts), xp.asarray(pieces.order)
+        self._coefficients = xp.asarray(tables.window.coefficients)
+        self._steps = Steps(xp, tables, sizes, edge=edge)
+        self._spectra = xp.empty((sizes.angles, sizes.points, lanes), np.complex64)
+        self._grid = xp.empty((lanes, sizes.rows, sizes.along), np.complex64)
 
     def start(self, sinograms: NDArray[np.float32]) -> _Running:
         """Give a group to the GPU. Of two that run, the first one must be finished before a third."""
