@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(filter-out %.md,$(wildcard tests/testbed/*))
 
-.PHONY: help demo test lint docs bench conformance clean
+.PHONY: help demo test lint docs bench gpu-check conformance clean
 
 help:
 	@echo 'make demo    reconstruct a simulated scan with two workers, check it, draw it (demo/)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make lint    the checks of the code alone'
 	@echo 'make docs    the documentation (docs/_build/html)'
 	@echo 'make bench   the benchmarks'
+	@echo 'make gpu-check    the engine on a GPU of this machine: right, in its memory, how fast (8 minutes at most)'
 	@echo 'make conformance  the tests of dask-mpi and SLURMRunner, run on us (3 minutes)'
 	@echo 'make clean   remove what these commands made, but for .venv'
 
@@ -51,6 +52,9 @@ bench: environment
 	$(PYTHON) -m benchmarks launch
 	$(PYTHON) -m benchmarks scheduler
 	$(PYTHON) -m benchmarks reconstruct
+
+gpu-check:
+	$(PYTHON) -m benchmarks.gpu_check
 
 conformance: environment
 	@tools/mpi.sh

@@ -21,6 +21,7 @@ from runner.jobs.progress import ProgressMeter
 from runner.jobs.scan_options import scan_options
 from runner.tomo.settings import (
     AUTO,
+    DEVICES,
     DTYPES,
     FIELDS,
     METHODS,
@@ -79,6 +80,9 @@ def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
 )
 @click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]")
 @click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]")
+@click.option(
+    "--device", type=click.Choice(DEVICES), help="Of fourier; auto: a worker's GPU, if it has one.  [cpu]"
+)
 @click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]")
 @click.option(
     "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"

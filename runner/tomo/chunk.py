@@ -35,6 +35,7 @@ class Setup:
     padding: str
     mask: bool
     quality: str = "standard"
+    device: str = "cpu"
     cutoff: float = 1.0
     memory: float = math.inf
     size: int | None = None
@@ -163,6 +164,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         center=setup.center,
         method=setup.method,
         quality=setup.quality,
+        device=setup.device,
         window=setup.window,
         cutoff=setup.cutoff,
         padding=setup.padding,

@@ -103,6 +103,7 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
         field=settings.field_of_view,
         method=settings.method,
         quality=settings.quality,
+        device=settings.device,
     )
     return make_plan(replace(work, pixel_bytes=Greys(dtype=settings.dtype).bytes), resources)
 
@@ -304,6 +305,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         center=center,
         method=settings.method,
         quality=settings.quality,
+        device=settings.device,
         window=settings.window,
         cutoff=settings.cutoff,
         padding=settings.padding,

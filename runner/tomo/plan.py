@@ -74,7 +74,7 @@ class Work:
         Of the volume's type.
     extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
-    method, quality : str
+    method, quality, device : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
 
@@ -96,6 +96,7 @@ class Work:
     blended: bool = False
     method: str = "fourier"
     quality: str = "standard"
+    device: str = "cpu"
 
     @property
     def rows(self) -> int:
@@ -163,6 +164,7 @@ def work_of(
     field: str = "auto",
     method: str = "fourier",
     quality: str = "standard",
+    device: str = "cpu",
 ) -> Work:
     """Take the sizes from a scan.
 
@@ -192,6 +194,7 @@ def work_of(
         thread_bytes=corrections.bytes_per_pixel,
         method=method,
         quality=quality,
+        device=device,
     )
 
 
@@ -305,6 +308,7 @@ def _problem(work: Work, threads: int) -> Problem:
     return Problem(
         method=work.method,
         quality=work.quality,
+        device=work.device,
         angles=work.angles,
         columns=work.extent or work.columns,
         size=work.size,

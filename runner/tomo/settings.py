@@ -26,6 +26,7 @@ from runner.tomo.sources import Sources, text_or_none
 
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
+DEVICES = ("cpu", "gpu", "auto")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 FIELDS = ("auto", "full", "half")
@@ -47,7 +48,7 @@ class Settings:
         Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
-    method, quality, window, padding : str
+    method, quality, device, window, padding : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     cutoff : float
         See there.
@@ -89,6 +90,7 @@ class Settings:
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
+    device: str = "cpu"
     window: str = "ram-lak"
     cutoff: float = 1.0
     padding: str = "edge"
@@ -110,6 +112,8 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        if self.device == "gpu" and self.method != "fourier":
+            raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
         if self.greys != GREYS and not self.dtype.startswith("uint"):
             raise UsageError(
                 f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
@@ -314,6 +318,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "center": _center,
         "method": _one_of(*METHODS),
         "quality": _one_of(*QUALITIES),
+        "device": _one_of(*DEVICES),
         "window": _one_of(*WINDOWS),
         "cutoff": _fraction,
         "padding": _one_of(*PADDINGS),

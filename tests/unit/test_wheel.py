@@ -40,6 +40,12 @@ def test_every_module_is_in_the_wheel(installed: Path) -> None:
     assert (installed / "runner" / "py.typed").exists()
 
 
+def test_every_kernel_is_in_the_wheel(installed: Path) -> None:
+    kernels = relative(ROOT / "runner", "*.cu")
+    assert kernels
+    assert relative(installed / "runner", "*.cu") == kernels
+
+
 def test_every_template_is_in_the_wheel(installed: Path) -> None:
     for pattern in ("*.j2", "*.toml"):
         in_checkout = relative(ROOT / "jobscripts", pattern)

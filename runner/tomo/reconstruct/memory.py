@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.tomo.reconstruct.filters import padded_length
+from runner.tomo.reconstruct.gpu.layout import choose_lanes, host_bytes
 from runner.tomo.reconstruct.gridding.memory import buffer_bytes, choose_layout, sizes_of
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
 
@@ -19,12 +20,15 @@ class Problem:
     columns: int
     size: int
     threads: int
+    device: str = "cpu"
 
 
 def buffers_of(problem: Problem, limit: float) -> int:
     """Predict the bytes that a method takes where it may take `limit`: more, if it cannot do with that."""
     if problem.method == "fourier":
-        return _fourier(problem, limit)
+        on_cpu = _fourier(problem, limit) if problem.device != "gpu" else 0
+        on_gpu = _fourier_on_gpu(problem, limit) if problem.device != "cpu" else 0
+        return max(on_cpu, on_gpu)
     return _exact(problem) if problem.method == "exact" else _fbp(problem)
 
 
@@ -32,6 +36,13 @@ def _fourier(problem: Problem, limit: float) -> int:
     shape = problem.size, problem.size
     sizes = sizes_of(problem.angles, problem.columns, shape, QUALITIES[problem.quality])
     return buffer_bytes(sizes, choose_layout(sizes, problem.threads, limit), problem.threads)
+
+
+def _fourier_on_gpu(problem: Problem, limit: float) -> int:
+    def needed(lanes: int) -> int:
+        return host_bytes(problem.angles, problem.columns, (problem.size, problem.size), lanes)
+
+    return needed(choose_lanes(lambda lanes: needed(lanes) <= limit))
 
 
 def _exact(problem: Problem) -> int:

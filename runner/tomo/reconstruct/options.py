@@ -21,6 +21,8 @@ class Options:
         How many threads compute.
     memory : float
         Bytes that a method's buffers may take.
+    device : str
+        ``"cpu"`` or ``"gpu"``.
     """
 
     window: str = "ram-lak"
@@ -29,3 +31,4 @@ class Options:
     quality: str = "standard"
     threads: int = 1
     memory: float = float("inf")
+    device: str = "cpu"

@@ -31,6 +31,10 @@ class Method(Protocol):
 
 
 def _fourier(geometry: Geometry, options: Options) -> Method:
+    if options.device == "gpu":
+        from runner.tomo.reconstruct.gpu import engine as gpu
+
+        return gpu.make_engine(geometry, options)
     from runner.tomo.reconstruct.gridding.engine import make_engine
 
     return make_engine(geometry, options)
@@ -51,6 +55,8 @@ def _fbp(geometry: Geometry, options: Options) -> Method:
 METHODS: Mapping[str, Callable[[Geometry, Options], Method]] = MappingProxyType(
     {"fourier": _fourier, "exact": _exact, "fbp": _fbp}
 )
+
+DEVICES = ("cpu", "gpu", "auto")
 
 
 class Reconstructor:
@@ -96,12 +102,15 @@ class Reconstructor:
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
-        Bytes that the buffers of `fourier` may take; the slices do not depend on it.
+        Bytes that the buffers of `fourier` may take of the host's memory; the slices do not depend on it.
+    device : {"cpu", "gpu", "auto"}
+        What computes `fourier`: the processor, the first NVIDIA GPU that the process sees (by CuPy), or the
+        GPU where there is one. Their slices agree to 1e-4.
 
     Raises
     ------
     UsageError
-        For an unknown choice or an impossible size.
+        For an unknown choice, an impossible size, or a GPU that is not there.
 
     Examples
     --------
@@ -131,12 +140,14 @@ class Reconstructor:
         mask: bool | float = False,
         threads: int = 1,
         memory: float = float("inf"),
+        device: str = "cpu",
     ) -> None:
         for name, value, allowed in (
             ("method", method, METHODS),
             ("quality", quality, QUALITIES),
             ("window", window, WINDOWS),
             ("padding", padding, PADDINGS),
+            ("device", device, DEVICES),
         ):
             _check_choice(name, value, allowed)
         degrees = _numbers(angles)
@@ -158,7 +169,13 @@ class Reconstructor:
         self.geometry = geometry
         self._outside = _outside_of_circle(geometry, mask)
         options = Options(
-            window=window, cutoff=cutoff, padding=padding, quality=quality, threads=threads, memory=memory
+            window=window,
+            cutoff=cutoff,
+            padding=padding,
+            quality=quality,
+            threads=threads,
+            memory=memory,
+            device=_choose_device(device, method),
         )
         self._method = METHODS[method](geometry, options)
 
@@ -202,6 +219,18 @@ class Reconstructor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _choose_device(device: str, method: str) -> str:
+    if method != "fourier":
+        if device == "gpu":
+            raise UsageError(f"the method {method} does not run on a GPU", "choose fourier, or the CPU")
+        return "cpu"
+    if device == "auto":
+        from runner.tomo.reconstruct.gpu.device import is_there
+
+        return "gpu" if is_there() else "cpu"
+    return device
 
 
 def _check_choice(name: str, value: str, allowed: Mapping[str, object] | tuple[str, ...]) -> None:
