@@ -54,10 +54,6 @@ class StartError(RunnerError):
     exit_code = 69
 
 
-class EveryRankError(StartError):
-    """What every rank of the job finds out by itself: none waits for another one."""
-
-
 class LostError(RunnerError):
     """A part of the running job was lost beyond repair, or slices could not be made."""
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from runner import __version__
 from runner.batch import ask
-from runner.errors import EveryRankError, PartialError, RunnerError
+from runner.errors import PartialError, RunnerError
 from runner.launcher import control, election
 from runner.launcher.channel import Channel
 from runner.launcher.control import Event
@@ -26,6 +26,7 @@ from runner.launcher.place import TITLES
 from runner.launcher.rank import Rank, find_walltime, make_member
 from runner.launcher.record import Record, name_job
 from runner.launcher.relieve import relieve_srun
+from runner.launcher.rendezvous.mpi import EveryRankError
 from runner.launcher.rival import refuse_rival, watch_for_rival
 from runner.launcher.scheduler_file import Invitation, SchedulerFile
 from runner.launcher.speak import say

@@ -13,11 +13,12 @@ from pathlib import Path
 from distributed import Client, wait
 
 from runner.errors import LostError
+from runner.tomo.axis_of_scan import find_axis
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
 from runner.tomo.dispatch import resources_of, workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
 from runner.tomo.physics import corrections_of
-from runner.tomo.pipeline import content_of, find_axis, plan_for, setup_of, unit_scale
+from runner.tomo.pipeline import content_of, plan_for, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import os
@@ -11,19 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from distributed import Client, get_worker, wait
+from distributed import Client
 
-from runner.errors import LostError, PartialError, ScanError, UsageError, WriteError
-from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
+from runner.errors import ScanError
+from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
 from runner.tomo.chunk import ChunkResult, Job, Recipe, Setup, process_chunk
-from runner.tomo.dispatch import Failure, Progress, resources_of, run_chunks
+from runner.tomo.dispatch import Progress, resources_of, run_chunks
 from runner.tomo.greys import find_greys
+from runner.tomo.missing import clear, loss, out_of_time
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.physics import as_told, corrections_of
-from runner.tomo.plan import Chunk, Plan, Resources, make_plan, work_of
+from runner.tomo.plan import Plan, Resources, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings, rows_within
@@ -31,12 +31,9 @@ from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.forms import finish_volume, pixels_of
 from runner.tomo.volume.greys import Greys
-from runner.tomo.volume.place import check_apart, check_place, partial_path
+from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
-from runner.tomo.volume.slab import Target, clear_slab
-
-_AXIS_SECONDS = 900  # a few rows of all projections, read and registered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +161,7 @@ def reconstruct(
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
-        axis = _axis_of(found, settings) or find_axis(scan, settings, client)
+        axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
         for finding in inspection.findings:
             on_note(str(finding))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
@@ -199,11 +196,11 @@ def reconstruct(
             leave(begun.target)
             raise
         if failures:
-            _clear(begun.target, [failure.chunk for failure in failures])
+            clear(begun.target, [failure.chunk for failure in failures])
         if left:
-            raise _out_of_time(volume_path, begun.target, failures, left)
+            raise out_of_time(volume_path, begun.target, failures, left)
         if failures:
-            raise _loss(volume_path, begun.target, failures)
+            raise loss(volume_path, begun.target, failures)
         clipped = finish_volume(place, begun.target, [_record(result) for result in results])
     return Outcome(
         volume=volume_path,
@@ -231,50 +228,6 @@ def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str
     if settings.units == "1/cm" and settings.origin("units") != "default":
         raise ScanError("the scan does not tell its pixel size, which 1/cm needs", "say --units 1/pixel")
     return 1.0, "1/pixel"
-
-
-def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
-    """Take the rotation axis that was given, or find it, on a worker.
-
-    Raises
-    ------
-    UsageError
-        If the one that was given lies outside of the detector.
-    ScanError
-        If it cannot be found.
-    LostError
-        If no worker answers.
-    """
-    if settings.center == AUTO:
-        future = client.submit(_find_center, scan, pure=False)
-        try:
-            wait(future, timeout=_AXIS_SECONDS)
-        except TimeoutError as error:
-            raise LostError(
-                f"no worker found the rotation axis within {_AXIS_SECONDS} s",
-                "see the workers' logs, or give the axis with --center",
-            ) from error
-        found = future.result()
-        return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
-    position = float(settings.center)
-    if position > scan.columns - 1:
-        raise UsageError(
-            f"center {position:g} lies outside of the detector",
-            f"give a column within 0 .. {scan.columns - 1}",
-        )
-    return Axis(position=position, origin=settings.origin("center"))
-
-
-def _find_center(scan: Scan) -> AxisEstimate:
-    """Find the axis with all threads of this worker."""
-    return find_center(scan, threads=int(get_worker().state.nthreads))
-
-
-def _axis_of(found: Unfinished | None, settings: Settings) -> Axis | None:
-    """Take the axis that an earlier run has found, where it was to be found: one volume has one axis."""
-    if found is None or settings.center != AUTO or found.center_origin != FOUND_BY:
-        return None
-    return Axis(position=found.center, slope=found.slope, origin=found.center_origin)
 
 
 def _greys_of(found: Unfinished | None, settings: Settings) -> Greys | None:
@@ -336,47 +289,6 @@ def content_of(
         greys=greys,
         provenance=collect(scan.path, typed, parameters),
     )
-
-
-def _clear(target: Target, chunks: Sequence[Chunk]) -> None:
-    """Mark slices that could not be made in what is kept."""
-    with contextlib.suppress(WriteError):  # nothing is marked as written, and the causes are told elsewhere
-        for chunk in chunks:
-            clear_slab(target, chunk.first_row, chunk.end_row)
-
-
-def _loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostError:
-    chunks = [failure.chunk for failure in failures]
-    missing = sum(chunk.rows for chunk in chunks)
-    return LostError(
-        f"{missing} of {target.shape[0]} slices could not be made: "
-        f"rows {row_ranges(chunks)} ({failures[0].cause})",
-        f"{partial_path(volume)} holds the others; the same command tries the missing ones again",
-    )
-
-
-def _out_of_time(
-    volume: Path, target: Target, failures: Sequence[Failure], left: Sequence[Chunk]
-) -> PartialError:
-    missing = [*left, *(failure.chunk for failure in failures)]
-    made = target.shape[0] - sum(chunk.rows for chunk in missing)
-    why = f" ({failures[0].cause})" if failures else ""
-    return PartialError(
-        f"the time is over: {made} of {target.shape[0]} slices were made, "
-        f"rows {row_ranges(missing)} are missing{why}",
-        f"{partial_path(volume)} holds what was made: the same command goes on with it",
-    )
-
-
-def row_ranges(chunks: Sequence[Chunk]) -> str:
-    """Write the rows of chunks short: ``"0:16, 48:70"``."""
-    ranges: list[tuple[int, int]] = []
-    for chunk in sorted(chunks, key=lambda chunk: chunk.first_row):
-        if ranges and ranges[-1][1] == chunk.first_row:
-            ranges[-1] = (ranges[-1][0], chunk.end_row)
-        else:
-            ranges.append((chunk.first_row, chunk.end_row))
-    return ", ".join(f"{first}:{end}" for first, end in ranges)
 
 
 def _record(result: ChunkResult) -> ChunkRecord:

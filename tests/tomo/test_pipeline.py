@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from runner.errors import LostError, PartialError, RunnerError, ScanError, UsageError, WriteError
-from runner.tomo import pipeline
 from runner.tomo.chunk import Job, Setup, process_chunk
-from runner.tomo.dispatch import Failure
-from runner.tomo.pipeline import find_axis, plan_for, reconstruct, row_ranges, unit_scale
-from runner.tomo.plan import Chunk, Resources, cut
+from runner.tomo.pipeline import plan_for, reconstruct, unit_scale
+from runner.tomo.plan import Resources, cut
 from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
 from runner.tomo.simulate import Settings as Simulation
@@ -24,7 +22,6 @@ from runner.tomo.volume.forms import create_volume
 from runner.tomo.volume.hdf5 import DATASET
 from runner.tomo.volume.place import partial_path
 from runner.tomo.volume.provenance import collect
-from runner.tomo.volume.slab import Target
 
 from .conftest import local_client, pixels
 
@@ -160,38 +157,6 @@ def test_when_the_time_is_over_what_was_made_is_kept(small_scan, tmp_path, expec
     np.testing.assert_array_equal(kept[made], expected[made])
     # of those that were given up, each worker's may be half written
     assert np.count_nonzero(kept[~made].any(axis=(1, 2))) <= 2 * 16
-
-
-def test_what_failed_before_the_time_was_over_is_told_too(tmp_path):
-    volume = tmp_path / "volume.h5"
-    target = Target(
-        path=volume,
-        offset=0,
-        first_row=0,
-        shape=(100, 48, 48),
-        status_offset=0,
-        checksum_offset=0,
-        run="",
-        run_offset=0,
-        clipped_offset=0,
-    )
-    failed, waiting = Chunk(first_row=0, end_row=16), Chunk(first_row=48, end_row=64)
-    error = pipeline._out_of_time(
-        volume, target, [Failure(chunk=failed, cause=OSError("bad disk"))], [waiting]
-    )
-    assert "68 of 100 slices were made, rows 0:16, 48:64 are missing (bad disk); " in str(error)
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([(0, 16)], "0:16"),
-        ([(16, 32), (0, 16), (48, 64)], "0:32, 48:64"),
-        ([(48, 70), (0, 16)], "0:16, 48:70"),
-    ],
-)
-def test_rows_are_told_short(rows, said):
-    assert row_ranges([Chunk(first_row=first, end_row=end) for first, end in rows]) == said
 
 
 def test_an_interrupted_run_leaves_nothing(small_scan, tmp_path, client):
@@ -346,12 +311,3 @@ def test_the_plan_follows_from_headers_alone(small_scan):
     plan = plan_for(open_scan(small_scan), SETTINGS, Resources(workers=3, memory=1 << 30, threads=1))
     assert [chunk.rows for chunk in plan.chunks] == [16] * 6 + [4]
     assert plan.bytes_written == 100 * 48 * 48 * 4
-
-
-def test_an_axis_that_no_worker_finds_is_not_waited_for_for_ever(small_scan, monkeypatch):
-    monkeypatch.setattr(pipeline, "_AXIS_SECONDS", 0.5)
-    with (
-        local_client(0) as nobody,
-        pytest.raises(LostError, match=r"no worker found the rotation axis within 0\.5 s; .* --center"),
-    ):
-        find_axis(open_scan(small_scan), Settings(), nobody)

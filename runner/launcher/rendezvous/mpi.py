@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import importlib.util
 
-from runner.errors import EveryRankError, StartError
+from runner.errors import StartError
 from runner.launcher.place import Place
 from runner.launcher.rendezvous.ticket import Ticket
 
 _INSTALL = "install it with: pip install 'tomo-runner[mpi]', or use --rendezvous file"
+
+
+class EveryRankError(StartError):
+    """What every rank of the job finds out by itself: none waits for another one."""
 
 
 def available() -> bool:

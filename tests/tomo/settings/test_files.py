@@ -1,17 +1,7 @@
 import pytest
 
 from runner.errors import MissingFileError, UsageError
-from runner.tomo import settings as module
-from runner.tomo.reconstruct import filters, reconstructor
-from runner.tomo.reconstruct.gridding import quality
-from runner.tomo.settings import NAMES, Settings, load_settings, parse_rows, rows_within
-
-
-def test_the_choices_are_those_of_the_engine():
-    assert tuple(reconstructor.METHODS) == module.METHODS
-    assert tuple(quality.QUALITIES) == module.QUALITIES
-    assert tuple(filters.WINDOWS) == module.WINDOWS
-    assert filters.PADDINGS == module.PADDINGS
+from runner.tomo.settings import NAMES, load_settings
 
 
 def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(tmp_path):
@@ -78,31 +68,3 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(MissingFileError, match=r"nowhere\.toml"):
         load_settings(tmp_path / "nowhere.toml", {})
-
-
-@pytest.mark.parametrize(
-    ("text", "bounds"), [("10:20", (10, 20)), (":20", (None, 20)), ("10:", (10, None)), (":", (None, None))]
-)
-def test_rows_read_like_a_slice(text, bounds):
-    assert parse_rows(text) == bounds
-    assert Settings(rows=text).rows == bounds
-
-
-@pytest.mark.parametrize("text", ["10", "a:b", "1:2:3", "1.5:3", ""])
-def test_what_is_no_range_is_refused(text):
-    with pytest.raises(UsageError, match="FIRST:END"):
-        parse_rows(text)
-
-
-@pytest.mark.parametrize(
-    ("rows", "result"),
-    [(None, (0, 50)), ((None, None), (0, 50)), ((3, None), (3, 50)), ((None, 3), (0, 3)), ((0, 50), (0, 50))],
-)
-def test_rows_on_the_detector(rows, result):
-    assert rows_within(rows, 50) == result
-
-
-@pytest.mark.parametrize("rows", [(0, 51), (-1, 3), (5, 5), (6, 5), (50, None), (None, 0)])
-def test_rows_outside_are_refused_with_what_is_there(rows):
-    with pytest.raises(UsageError, match="0:50"):
-        rows_within(rows, 50)

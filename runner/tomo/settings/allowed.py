@@ -1,0 +1,19 @@
+"""The values that settings may have."""
+
+from __future__ import annotations
+
+from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
+from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
+
+METHODS = ("fourier", "exact", "fbp")
+QUALITIES = ("standard", "high")
+DEVICES = ("cpu", "gpu", "auto")
+WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
+PADDINGS = ("edge", "zero")
+FIELDS = ("auto", "full", "half")
+UNITS = ("1/cm", "1/pixel")
+DTYPES = ("float32", "float16", "uint16", "uint8")
+GREYS = "0.1%:99.9%"
+RINGS = tuple(RING_METHODS)
+UNSHARP = tuple(UNSHARP_METHODS)
+AUTO = "auto"

@@ -1,0 +1,100 @@
+"""Checks of single settings: each returns the value as it is kept, or says what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from runner.errors import UsageError
+from runner.tomo.choice import Choice, parse_choice
+from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
+from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
+from runner.tomo.settings.allowed import AUTO
+from runner.tomo.settings.ranges import parse_greys, parse_rows
+
+
+def one_of(*allowed: str) -> Callable[[str, Any], str]:
+    """Allow some words."""
+
+    def check(name: str, value: Any) -> str:
+        if value not in allowed:
+            raise UsageError(f"{name} {value!r} is unknown", f"choose one of {', '.join(allowed)}")
+        return str(value)
+
+    return check
+
+
+def column_or_auto(name: str, value: Any) -> float | str:
+    """Allow a detector column, or ``"auto"``."""
+    if value == AUTO:
+        return AUTO
+    try:
+        position = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        position = math.nan
+    if not math.isfinite(position) or position < 0:
+        raise UsageError(f"{name} {value!r} is no detector column", "give a number from 0 up, or auto")
+    return position
+
+
+def fraction(name: str, value: Any) -> float:
+    """Allow a number above 0 and up to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise UsageError(f"{name} {value!r} is no fraction", "give a number above 0 and up to 1")
+    return float(value)
+
+
+def row_range(name: str, value: Any) -> tuple[int | None, int | None] | None:
+    """Allow rows as text or as a pair."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return parse_rows(value)
+    if (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and all(type(v) in (int, type(None)) for v in value)
+    ):
+        return value[0], value[1]
+    raise UsageError(f"{name} {value!r} is no range", 'write "FIRST:END" or [FIRST, END]')
+
+
+def read_rings(name: str, value: Any) -> Choice:
+    """Read a method of removing rings; see :func:`runner.tomo.choice.parse_choice`."""
+    return parse_choice(name, value, RING_METHODS)
+
+
+def read_unsharp(name: str, value: Any) -> Choice:
+    """Read a method of sharpening."""
+    return parse_choice(name, value, UNSHARP_METHODS)
+
+
+def between(least: float, most: float, unit: str) -> Callable[[str, Any], float | None]:
+    """Allow a number, or none; the limits catch what was given in another unit."""
+
+    def check(name: str, value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise UsageError(
+                f"{name} {value!r} is not allowed", f"give a number from {least:g} to {most:g}{unit}"
+            )
+        return float(value)
+
+    return check
+
+
+def grey_window(name: str, value: Any) -> str:
+    """Allow a window of grey levels."""
+    if not isinstance(value, str):
+        raise UsageError(f"{name} {value!r} is no window", 'write "LOW:HIGH", or "LOW%:HIGH%"')
+    parse_greys(value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Allow true and false."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} {value!r} is neither true nor false")
+    return value

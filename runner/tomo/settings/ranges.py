@@ -1,0 +1,69 @@
+"""Ranges that are written as in Python: rows and grey levels."""
+
+from __future__ import annotations
+
+import math
+
+from runner.errors import UsageError
+
+
+def parse_rows(text: str) -> tuple[int | None, int | None]:
+    """Read a range of rows as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    first, colon, end = text.partition(":")
+    try:
+        bounds = (int(first) if first.strip() else None, int(end) if end.strip() else None)
+    except ValueError:
+        colon = ""
+    if not colon:
+        raise UsageError(f"rows {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
+    return bounds
+
+
+def parse_greys(text: str) -> tuple[float, float, bool]:
+    """Read a window of grey levels: its ends, and whether they are percentiles.
+
+    >>> parse_greys("-0.5:2"), parse_greys("1%:99.5%")
+    ((-0.5, 2.0, False), (1.0, 99.5, True))
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    low, _, high = text.replace(" ", "").partition(":")
+    percent = low.endswith("%") and high.endswith("%")
+    try:
+        ends = (float(low[:-1]), float(high[:-1])) if percent else (float(low), float(high))
+    except ValueError:
+        ends = (math.nan, math.nan)
+    if not -math.inf < ends[0] < ends[1] < math.inf or (percent and not 0 <= ends[0] < ends[1] <= 100):
+        raise UsageError(
+            f"greys {text!r} are no window", "write LOW:HIGH, like 0:2.5, or percentiles, like 0.1%:99.9%"
+        )
+    return *ends, percent
+
+
+def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple[int, int]:
+    """Apply a choice of rows to a detector of `total` rows.
+
+    Raises
+    ------
+    UsageError
+        If the rows are not all on the detector, or there are none.
+    """
+    if rows is None:
+        return 0, total
+    first = 0 if rows[0] is None else rows[0]
+    end = total if rows[1] is None else rows[1]
+    if not 0 <= first < end <= total:
+        raise UsageError(
+            f"rows {first}:{end} are not on the detector",
+            f"choose within 0:{total}, the end not included and larger than the first",
+        )
+    return first, end

@@ -1,0 +1,160 @@
+"""What a user can choose for a reconstruction, and where each choice came from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from runner.errors import UsageError
+from runner.tomo.choice import Choice
+from runner.tomo.correct.rings.methods import NO_RINGS
+from runner.tomo.correct.unsharp_methods import NO_UNSHARP
+from runner.tomo.settings.allowed import (
+    AUTO,
+    DEVICES,
+    DTYPES,
+    FIELDS,
+    GREYS,
+    METHODS,
+    PADDINGS,
+    QUALITIES,
+    UNITS,
+    WINDOWS,
+)
+from runner.tomo.settings.checks import (
+    between,
+    column_or_auto,
+    flag,
+    fraction,
+    grey_window,
+    one_of,
+    read_rings,
+    read_unsharp,
+    row_range,
+)
+from runner.tomo.sources import NAMES as SOURCE_NAMES
+from runner.tomo.sources import Sources, text_or_none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to reconstruct.
+
+    Attributes
+    ----------
+    entry, projections, flats, darks, angles, subset : str or None
+        Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
+    center : float or "auto"
+        Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
+    method, quality, device, window, padding : str
+        See :class:`runner.tomo.reconstruct.Reconstructor`.
+    cutoff : float
+        See there.
+    field_of_view : str
+        ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
+        where not; ``"auto"`` finds out.
+    rows : pair of int or None, or None
+        First detector row and the one after the last; None for the outermost, or for all.
+    units : str
+        ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    rings : Choice
+        How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
+    zingers : float or None
+        By how much brighter than those around it a pixel is replaced, as a share; None for not.
+    delta_beta : float or None
+        Phase retrieval (Paganin), with the ratio of refraction to absorption; None for not.
+    unsharp : Choice
+        Sharpening, given as ``rings`` is.
+    energy, distance, pixel_size : float or None
+        Of the photons in keV, from the sample to the detector and at the sample in metres; None for what the
+        scan tells.
+    mask : bool
+        Set the slices to zero outside of the largest circle that fits.
+    dtype : str
+        Of the volume's pixels: ``"float32"``, ``"float16"``, ``"uint16"`` or ``"uint8"``.
+    greys : str
+        Values of the lowest and the highest grey level of an integer `dtype`: ``"LOW:HIGH"`` in the volume's
+        unit, or percentiles of the values, ``"0.1%:99.9%"``.
+    origins : mapping of str to str
+        For each setting that was given: by what. The others are defaults.
+    """
+
+    entry: str | None = None
+    projections: str | None = None
+    flats: str | None = None
+    darks: str | None = None
+    angles: str | None = None
+    subset: str | None = None
+    center: float | str = AUTO
+    method: str = "fourier"
+    quality: str = "standard"
+    device: str = "cpu"
+    window: str = "ram-lak"
+    cutoff: float = 1.0
+    padding: str = "edge"
+    field_of_view: str = "auto"
+    rows: tuple[int | None, int | None] | None = None
+    units: str = "1/cm"
+    rings: Choice = NO_RINGS
+    zingers: float | None = None
+    delta_beta: float | None = None
+    unsharp: Choice = NO_UNSHARP
+    energy: float | None = None
+    distance: float | None = None
+    pixel_size: float | None = None
+    mask: bool = False
+    dtype: str = "float32"
+    greys: str = GREYS
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+        if self.device == "gpu" and self.method != "fourier":
+            raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
+        if self.greys != GREYS and not self.dtype.startswith("uint"):
+            raise UsageError(
+                f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
+                "say --dtype uint16 or uint8, or leave --greys out",
+            )
+
+    @property
+    def sources(self) -> Sources:
+        """Where the parts of the scan are."""
+        return Sources(**{name: getattr(self, name) for name in SOURCE_NAMES})
+
+    def origin(self, name: str) -> str:
+        """Tell where a setting came from: ``"default"``, ``"command line"``, or the file's name."""
+        return self.origins.get(name, "default")
+
+
+NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name != "origins")
+
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
+    {
+        **dict.fromkeys(SOURCE_NAMES, text_or_none),
+        "center": column_or_auto,
+        "method": one_of(*METHODS),
+        "quality": one_of(*QUALITIES),
+        "device": one_of(*DEVICES),
+        "window": one_of(*WINDOWS),
+        "cutoff": fraction,
+        "padding": one_of(*PADDINGS),
+        "field_of_view": one_of(*FIELDS),
+        "rows": row_range,
+        "units": one_of(*UNITS),
+        "rings": read_rings,
+        "zingers": between(1e-3, 1e3, ""),
+        "delta_beta": between(1e-3, 1e6, ""),
+        "unsharp": read_unsharp,
+        "energy": between(0.1, 2000, " keV"),
+        "distance": between(1e-6, 500, " m"),
+        "pixel_size": between(1e-9, 2e-3, " m"),
+        "mask": flag,
+        "dtype": one_of(*DTYPES),
+        "greys": grey_window,
+    }
+)
