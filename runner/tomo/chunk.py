@@ -20,6 +20,7 @@ from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
+from runner.tomo.thumbnail import shrink
 from runner.tomo.volume.slab import Target, write_slab
 
 
@@ -77,9 +78,12 @@ class Job(Recipe):
     ----------
     target : Target
         Where the slices go.
+    shown_row : int or None
+        The row whose sinogram a person will want to see.
     """
 
     target: Target
+    shown_row: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +95,20 @@ class ChunkResult:
     chunk : Chunk
         Its rows, all written and verified.
     seconds : dict of str to float
-        Wall time of each stage: read, reconstruct, write.
+        Wall time of each stage, one after the other: read, reconstruct, write.
     worker : str
         Address of the worker, or ``"local"``.
+    begun : float
+        Seconds since 1970, by this machine's clock.
+    sinogram : (int, (angle, column) float32) or None
+        Of the row that is to be shown, made small, with its number; where that is one of these rows.
     """
 
     chunk: Chunk
     seconds: dict[str, float]
     worker: str
+    begun: float = 0.0
+    sinogram: tuple[int, NDArray[np.float32]] | None = None
 
 
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
@@ -121,11 +131,14 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     """
     with _ONE_AT_A_TIME:
         address, own_threads = _where(threads)
-        clock = _Clock()
-        slices = _make(job, chunk, own_threads, clock)
+        begun, clock = time.time(), _Clock()
+        sinograms = _prepare(job, chunk, own_threads, clock)
+        shown = _shown(job.shown_row, chunk, sinograms)
+        slices = _reconstruct(job, sinograms, own_threads, clock)
+        del sinograms  # the plan counts on it
         with clock.stage("write"):
             write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
+        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address, begun=begun, sinogram=shown)
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -134,22 +147,36 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
     Parameters and errors are those of `process_chunk`.
     """
     with _ONE_AT_A_TIME:
-        return _make(recipe, chunk, _where(threads)[1], _Clock())
+        own_threads, clock = _where(threads)[1], _Clock()
+        return _reconstruct(recipe, _prepare(recipe, chunk, own_threads, clock), own_threads, clock)
 
 
-def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
+def _prepare(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
     with clock.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
         shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
+    return sinograms
+
+
+def _reconstruct(
+    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, clock: _Clock
+) -> NDArray[np.float32]:
     with clock.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
         slices = reconstruct(sinograms)
-        del sinograms
         slices *= np.float32(recipe.scale)
     return slices
+
+
+def _shown(
+    row: int | None, chunk: Chunk, sinograms: NDArray[np.float32]
+) -> tuple[int, NDArray[np.float32]] | None:
+    if row is None or not chunk.first_row <= row < chunk.end_row:
+        return None
+    return row, shrink(sinograms[row - chunk.first_row])
 
 
 _ONE_AT_A_TIME = threading.Lock()
