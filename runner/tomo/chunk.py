@@ -95,11 +95,11 @@ class ChunkResult:
     chunk : Chunk
         Its rows, all written and verified.
     seconds : dict of str to float
-        Wall time of each stage, one after the other: read, reconstruct, write.
+        Wall time of each stage: read, reconstruct, write.
     worker : str
         Address of the worker, or ``"local"``.
-    begun : float
-        Seconds since 1970, by this machine's clock.
+    begun : dict of str to float
+        When each stage began, seconds since 1970 by this machine's clock.
     sinogram : (int, (angle, column) float32) or None
         Of the row that is to be shown, made small, with its number; where that is one of these rows.
     """
@@ -107,7 +107,7 @@ class ChunkResult:
     chunk: Chunk
     seconds: dict[str, float]
     worker: str
-    begun: float = 0.0
+    begun: dict[str, float] = field(default_factory=dict)
     sinogram: tuple[int, NDArray[np.float32]] | None = None
 
 
@@ -131,14 +131,16 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     """
     with _ONE_AT_A_TIME:
         address, own_threads = _where(threads)
-        begun, clock = time.time(), _Clock()
+        clock = _Clock()
         sinograms = _prepare(job, chunk, own_threads, clock)
         shown = _shown(job.shown_row, chunk, sinograms)
         slices = _reconstruct(job, sinograms, own_threads, clock)
         del sinograms  # the plan counts on it
         with clock.stage("write"):
             write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address, begun=begun, sinogram=shown)
+        return ChunkResult(
+            chunk=chunk, seconds=clock.seconds, worker=address, begun=clock.begun, sinogram=shown
+        )
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -216,9 +218,11 @@ def _where(threads: int) -> tuple[str, int]:
 @dataclass(slots=True)
 class _Clock:
     seconds: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        self.begun[name] = time.time()
         start = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - start

@@ -81,7 +81,7 @@ def _records(run: Run) -> list[ChunkRecord]:
             first_row=result.chunk.first_row,
             end_row=result.chunk.end_row,
             worker=result.worker,
-            begun=result.begun,
+            begun=min(result.begun.values(), default=0.0),
             seconds=result.seconds,
             tries=run.tries(result.chunk),
         )

@@ -10,20 +10,20 @@ from runner.tomo.chunk import ChunkResult
 from runner.tomo.report.chart import Plane, drawing
 
 STAGES = ("read", "reconstruct", "write")
-_TALLEST, _LOWEST = 22.0, 2.0  # height of a lane
+_TALLEST, _LOWEST = 30.0, 2.0  # height of a lane
 _ALL_LANES = 480.0
 _NAMED = 40  # lanes, of more the names would not be read
 
 
 def span_of(results: Sequence[ChunkResult]) -> tuple[float, float]:
     """Tell when the first chunk began and the last one ended, seconds since 1970."""
-    begins = [result.begun for result in results]
-    ends = [result.begun + sum(result.seconds.values()) for result in results]
+    begins = [begun for result in results for begun in result.begun.values()]
+    ends = [begun + result.seconds[stage] for result in results for stage, begun in result.begun.items()]
     return min(begins, default=0.0), max(ends, default=0.0)
 
 
 def draw_timeline(results: Sequence[ChunkResult]) -> Markup:
-    """Draw each chunk's stages from left to right, in the lane of its worker.
+    """Draw each chunk's stages from left to right, in the lane of its worker: a track for each stage.
 
     Parameters
     ----------
@@ -41,11 +41,10 @@ def draw_timeline(results: Sequence[ChunkResult]) -> Markup:
     lanes = {worker: number for number, worker in enumerate(reversed(workers))}
     shapes: dict[str, list[str]] = {stage: [] for stage in STAGES}
     for result in results:
-        start = result.begun - begun
-        for stage in STAGES:
-            end = start + result.seconds.get(stage, 0.0)
-            shapes[stage].append(_bar(plane, start, end, lanes[result.worker]))
-            start = end
+        for number, stage in enumerate(STAGES):
+            start = result.begun[stage] - begun
+            top = lanes[result.worker] + 0.95 - 0.3 * number
+            shapes[stage].append(_bar(plane, (start, start + result.seconds[stage]), (top, top - 0.3)))
     parts = [plane.scales("seconds since the first chunk was begun", "workers", y_ticks=False)]
     parts += [
         Markup('<path class="{}" d="{}"/>').format(stage, "".join(bars)) for stage, bars in shapes.items()
@@ -60,7 +59,7 @@ def draw_timeline(results: Sequence[ChunkResult]) -> Markup:
     return drawing(plane, parts, "when each worker read, reconstructed and wrote")
 
 
-def _bar(plane: Plane, start: float, end: float, lane: int) -> str:
-    left, right = plane.across(start), plane.across(end)
-    top, bottom = plane.down(lane + 0.92), plane.down(lane + 0.08)
+def _bar(plane: Plane, times: tuple[float, float], heights: tuple[float, float]) -> str:
+    left, right = map(plane.across, times)
+    top, bottom = map(plane.down, heights)
     return f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z"

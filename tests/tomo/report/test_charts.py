@@ -18,7 +18,8 @@ from runner.tomo.volume.greys import Greys
 def made(worker, begun, read, reconstruct, write, first_row=0):
     seconds = {"read": read, "reconstruct": reconstruct, "write": write}
     chunk = Chunk(first_row=first_row, end_row=first_row + 16)
-    return ChunkResult(chunk=chunk, worker=worker, begun=begun, seconds=seconds)
+    begins = {"read": begun, "reconstruct": begun + read, "write": begun + read + reconstruct}
+    return ChunkResult(chunk=chunk, worker=worker, begun=begins, seconds=seconds)
 
 
 def bars(drawn, stage):
