@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.errors import UsageError
 from runner.jobs.commands import run_command
-from runner.jobs.progress import ProgressMeter
+from runner.jobs.display import Display, say
+from runner.jobs.series import check_paths, plan_series, reconstruct_series, series_of
 from runner.jobs.settings_options import settings_options
 from runner.jobs.summary import summary
 from runner.tomo.settings import NAMES, Settings, load_settings
 
 if TYPE_CHECKING:
-    from runner.tomo.dispatch import Progress
     from runner.tomo.forecast import Forecast
 
 _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
@@ -29,7 +30,8 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 
 @click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("scan", type=_FILE)
-@click.argument("volume", type=_FILE)
+@click.argument("volume", type=_FILE, required=False)
+@click.argument("more", type=_FILE, nargs=-1, metavar="", callback=check_paths)
 @click.option("--config", type=_FILE, help="TOML file with any of the settings below; options go before it.")
 @settings_options
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
@@ -54,9 +56,10 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 )
 def command(
     scan: Path,
-    volume: Path,
+    volume: Path | None,
     config: Path | None,
     *,
+    more: tuple[Path, ...],
     overwrite: bool,
     report: bool,
     only_plan: bool,
@@ -68,9 +71,18 @@ def command(
     The volume is one NeXus file (HDF5), float32 (slice, y, x), with all that it was made from and by. A name
     that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
     name without an ending a folder of TIFF files.
+
+    SCAN alone may be a table of scans (.csv), with columns scan, volume and any settings; and several scans
+    may stand before a folder: all are made by one cluster, whatever becomes of the others.
     """
     settings = load_settings(config, given)
-    if only_plan:
+    if volume is None or more:
+        entries = series_of(scan, volume, more, settings)
+        if only_plan:
+            plan_series(entries, where)
+        else:
+            reconstruct_series(entries, where, overwrite=overwrite, report=report)
+    elif only_plan:
         _print_plan(scan, volume, settings, where)
     else:
         _reconstruct(scan, volume, settings, where, overwrite=overwrite, report=report)
@@ -110,6 +122,8 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
 
     given = command.make_context("reconstruct", list(args)).params
     scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
+    if volume is None or given["more"]:
+        raise UsageError("several scans cannot be foreseen", "give the job's size, or one scan")
     check_place(volume.absolute(), overwrite=given.pop("overwrite"))
     settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
     opened = checked_scan(scan, settings.sources, say=say)
@@ -140,7 +154,7 @@ def _reconstruct(
     from runner.tomo.report.write import report_path
     from runner.walltime import time_left
 
-    show = _Display()
+    show = Display()
     with cluster(where) as client:
         try:
             outcome = reconstruct(
@@ -158,24 +172,3 @@ def _reconstruct(
         finally:
             show.close()
     click.echo(summary(outcome))
-
-
-def say(text: object) -> None:
-    """Print a line for the person who waits, beside the results."""
-    click.echo(str(text), err=True)
-
-
-class _Display:
-    """Makes the meter when the first progress tells the total."""
-
-    def __init__(self) -> None:
-        self._meter: ProgressMeter | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        if self._meter is None:
-            self._meter = ProgressMeter(progress.total, "slices", sys.stderr)
-        self._meter.update(progress.done)
-
-    def close(self) -> None:
-        if self._meter is not None:
-            self._meter.close()

@@ -180,7 +180,7 @@ def reconstruct(
             scale=scale,
             slope=axis.slope,
         )
-        greys = _greys_of(found, settings) or find_greys(
+        greys = greys_found_before(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
         parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
@@ -260,7 +260,7 @@ def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str
     return 1.0, "1/pixel"
 
 
-def _greys_of(found: Unfinished | None, settings: Settings) -> Greys | None:
+def greys_found_before(found: Unfinished | None, settings: Settings) -> Greys | None:
     """Take the grey levels that an earlier run has found, where it was asked for the same."""
     asked = {"dtype": settings.dtype, "greys": settings.greys}
     if found is None or any(found.made_from.get(name) != value for name, value in asked.items()):

@@ -8,7 +8,7 @@ import h5py
 import pytest
 from distributed import LocalCluster
 
-from runner.errors import UsageError
+from runner.errors import LostError, MissingFileError, UsageError
 from runner.jobs.reconstruct import command, run
 from runner.tomo.simulate import Settings, write_scan
 
@@ -54,7 +54,6 @@ def test_reading_the_command_line_loads_nothing_heavy():
         (["scan.nx", "volume.h5", "--window", "parzen"], "ram-lak"),
         (["scan.nx", "volume.h5", "--rings", "sorted"], "did you mean sorting?"),
         (["scan.nx", "volume.h5", "--unsharp", "gaussian:sigma=0"], "a number from 0.1"),
-        (["scan.nx", "volume.h5", "extra"], "extra"),
     ],
 )
 def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said):
@@ -63,6 +62,11 @@ def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said):
     assert said in refusal.value.format_message()
     with pytest.raises(UsageError, match="reconstruct --help"):
         run(tuple(words))
+
+
+def test_several_scans_want_a_folder():
+    with pytest.raises(UsageError, match="extra is no folder, and 2 scans are given"):
+        command.make_context("reconstruct", ["scan.nx", "volume.h5", "extra"])
 
 
 def test_it_reconstructs_and_says_what_it_made(scan, tmp_path, reached, capsys):
@@ -76,6 +80,8 @@ def test_it_reconstructs_and_says_what_it_made(scan, tmp_path, reached, capsys):
     assert "column 25.00 (command line)" in out
     assert "all 16 slices written and verified" in out
     assert f"silx view {volume}" in out
+    assert f"report   {volume}.report.html" in out
+    assert "all 16 slices written and verified" in (tmp_path / "volume.h5.report.html").read_text()
     assert "16/16 slices" in err
     with h5py.File(volume) as file:
         parameters = file["entry/reconstruction/parameters"]
@@ -98,3 +104,46 @@ def test_the_plan_is_told_and_nothing_written(scan, tmp_path, reached, capsys):
     assert "2 of 4 to 16 rows" in out
     assert "predicted peak" in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_report_is_none(scan, tmp_path, reached, capsys):
+    assert run((str(scan), str(tmp_path / "volume.h5"), "--center", "25", "--no-report")) == 0
+    assert "report" not in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["volume.h5"]
+
+
+def test_a_table_of_scans_ends_with_how_each_ended(scan, tmp_path, reached, capsys):
+    table = tmp_path / "scans.csv"
+    table.write_text(f"scan,volume,center\n{scan},one.h5,25\ngone.nx,two.h5,25\n")
+    with pytest.raises(LostError, match="1 of 2 scans are done, 1 failed"):
+        run((str(table), "--window", "hann"))
+    out, err = capsys.readouterr()
+    assert [line.split()[2] for line in out.splitlines()] == ["state", "done", "failed"]
+    assert err.index("gone.nx: no such file") < err.index(f"scan 1 of 2: {scan}")
+    with h5py.File(tmp_path / "one.h5") as file:
+        parameters = file["entry/reconstruction/parameters"]
+        assert parameters["window"].asstr()[()] == "hann"
+        assert parameters["center"].attrs["origin"] == f"{table}, line 2"
+    table.write_text(f"scan,volume,center\n{scan},one.h5,25\n")
+    assert run((str(table), "--window", "hann")) == 0
+    assert "already there" in capsys.readouterr().out
+
+
+def test_several_scans_and_a_folder(scan, tmp_path, reached, capsys):
+    other = tmp_path / "other.nx"
+    other.write_bytes(scan.read_bytes())
+    (tmp_path / "volumes").mkdir()
+    words = (str(scan), str(other), str(tmp_path / "volumes"), "--center", "25")
+    assert run((*words, "--plan")) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["slices", "20", "20", "40"]
+    assert list((tmp_path / "volumes").iterdir()) == []
+    assert run((*words, "--no-report")) == 0
+    assert sorted(path.name for path in (tmp_path / "volumes").iterdir()) == ["other.h5", "scan.h5"]
+
+
+def test_what_is_wrong_with_a_table_is_known_before_there_is_a_cluster(tmp_path):
+    with pytest.raises(MissingFileError, match=r"there is no table .*scans\.csv"):
+        command.make_context("reconstruct", [str(tmp_path / "scans.csv")])
+    (tmp_path / "scans.csv").write_text("scan,volume,windwo\na,b,c\n")
+    with pytest.raises(UsageError, match="did you mean window?"):
+        command.make_context("reconstruct", [str(tmp_path / "scans.csv")])

@@ -1,0 +1,99 @@
+"""Several scans in one job: what is asked for on the command line, and what is said at the end."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from runner.jobs.display import Display, say
+from runner.tomo.series.entries import TABLE, Entry, entries_of_paths, read_table
+from runner.tomo.settings import Settings
+
+
+def series_of(scan: Path, volume: Path | None, more: Sequence[Path], settings: Settings) -> tuple[Entry, ...]:
+    """Tell which scans the command line asks for: a table of them, or several and a folder.
+
+    Raises
+    ------
+    MissingFileError, UsageError
+        If they cannot be told.
+    """
+    if volume is None:
+        return read_table(scan, settings)
+    return entries_of_paths((scan, volume, *more[:-1]), more[-1], settings)
+
+
+def check_paths(ctx: click.Context, _: click.Parameter, more: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Find what is wrong with the paths as the command line is read: click calls it.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no volume.
+    MissingFileError, UsageError
+        As from `series_of`.
+    """
+    scan, volume = ctx.params["scan"], ctx.params["volume"]
+    if volume is None and scan.suffix != TABLE:
+        raise click.MissingParameter(ctx=ctx, param_hint="VOLUME", param_type="argument")
+    if volume is None or more:
+        series_of(scan, volume, more, Settings())
+    return more
+
+
+def reconstruct_series(entries: Sequence[Entry], where: str | None, *, overwrite: bool, report: bool) -> None:
+    """Reconstruct scans on one cluster, and print how each ended.
+
+    Raises
+    ------
+    RunnerError
+        If not all are done.
+    """
+    from runner.clusters import cluster
+    from runner.tomo.series.results import error_of, table_of
+    from runner.tomo.series.run import reconstruct_all
+    from runner.walltime import time_left
+
+    show = Display()
+
+    def begin(entry: Entry) -> None:
+        show.close()
+        say(f"scan {entries.index(entry) + 1} of {len(entries)}: {entry.scan}")
+
+    with cluster(where) as client:
+        try:
+            results = reconstruct_all(
+                entries,
+                client,
+                overwrite=overwrite,
+                report=report,
+                command_line=[shlex.quote(word) for word in sys.argv],
+                on_begin=begin,
+                on_progress=show,
+                on_note=say,
+                seconds_left=time_left,
+            )
+        finally:
+            show.close()
+    click.echo(table_of(results))
+    if error := error_of(results):
+        raise error
+
+
+def plan_series(entries: Sequence[Entry], where: str | None) -> None:
+    """Print what would be done for each scan, and in all.
+
+    Raises
+    ------
+    RunnerError
+        If one cannot be reconstructed.
+    """
+    from runner.clusters import cluster
+    from runner.tomo.series.plan import plan_all
+
+    with cluster(where) as client:
+        click.echo(plan_all(entries, client, on_note=say))
