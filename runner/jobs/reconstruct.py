@@ -17,6 +17,7 @@ import click
 from runner.errors import UsageError
 from runner.jobs.commands import run_command
 from runner.jobs.display import Display, say
+from runner.jobs.preview import rows_or_middle, show_slices
 from runner.jobs.series import check_paths, plan_series, reconstruct_series, series_of
 from runner.jobs.settings_options import settings_options
 from runner.jobs.summary import summary
@@ -49,6 +50,13 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
     "[allocation, made of the ranks of this job or of this machine]",
 )
 @click.option(
+    "--slice",
+    "rows_shown",
+    type=rows_or_middle,
+    metavar="ROW[,ROW]|middle",
+    help="Make these slices alone, as a picture and a TIFF beside VOLUME; or as VOLUME, if that is a .png.",
+)
+@click.option(
     "--plan",
     "only_plan",
     is_flag=True,
@@ -62,6 +70,7 @@ def command(
     more: tuple[Path, ...],
     overwrite: bool,
     report: bool,
+    rows_shown: tuple[int, ...] | None,
     only_plan: bool,
     where: str | None,
     **given: Any,
@@ -78,12 +87,16 @@ def command(
     settings = load_settings(config, given)
     if volume is None or more:
         entries = series_of(scan, volume, more, settings)
+        if rows_shown is not None:
+            raise UsageError("--slice is for one scan", "name one scan and its volume")
         if only_plan:
             plan_series(entries, where)
         else:
             reconstruct_series(entries, where, overwrite=overwrite, report=report)
     elif only_plan:
         _print_plan(scan, volume, settings, where)
+    elif rows_shown is not None:
+        show_slices(scan, volume, rows_shown, settings, where, overwrite=overwrite)
     else:
         _reconstruct(scan, volume, settings, where, overwrite=overwrite, report=report)
 

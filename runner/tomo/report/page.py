@@ -12,9 +12,10 @@ import jinja2
 
 from runner.tomo.check.summary import summarise
 from runner.tomo.missing import row_ranges
+from runner.tomo.png import window_of
 from runner.tomo.report.axis_charts import bands_outside, draw_bands, draw_curves
 from runner.tomo.report.histogram import draw_histogram
-from runner.tomo.report.pictures import cut_volume, draw_sinogram, sample_values, window_of
+from runner.tomo.report.pictures import cut_volume, draw_sinogram, sample_values
 from runner.tomo.report.run import Run
 from runner.tomo.report.timeline import STAGES, draw_timeline, span_of
 from runner.tomo.scan.finding import LEVELS

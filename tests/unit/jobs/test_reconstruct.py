@@ -8,7 +8,7 @@ import h5py
 import pytest
 from distributed import LocalCluster
 
-from runner.errors import LostError, MissingFileError, UsageError
+from runner.errors import LostError, MissingFileError, UsageError, WriteError
 from runner.jobs.reconstruct import command, run
 from runner.tomo.simulate import Settings, write_scan
 
@@ -108,7 +108,7 @@ def test_the_plan_is_told_and_nothing_written(scan, tmp_path, reached, capsys):
 
 def test_no_report_is_none(scan, tmp_path, reached, capsys):
     assert run((str(scan), str(tmp_path / "volume.h5"), "--center", "25", "--no-report")) == 0
-    assert "report" not in capsys.readouterr().out
+    assert "report   " not in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["volume.h5"]
 
 
@@ -145,5 +145,32 @@ def test_what_is_wrong_with_a_table_is_known_before_there_is_a_cluster(tmp_path)
     with pytest.raises(MissingFileError, match=r"there is no table .*scans\.csv"):
         command.make_context("reconstruct", [str(tmp_path / "scans.csv")])
     (tmp_path / "scans.csv").write_text("scan,volume,windwo\na,b,c\n")
-    with pytest.raises(UsageError, match="did you mean window?"):
+    with pytest.raises(UsageError, match=r"did you mean window\?"):
         command.make_context("reconstruct", [str(tmp_path / "scans.csv")])
+
+
+def test_a_slice_is_shown_beside_the_volume(scan, tmp_path, reached, capsys):
+    volume = tmp_path / "volume.h5"
+    assert run((str(scan), str(volume), "--center", "25", "--slice", "middle")) == 0
+    made = [tmp_path / "volume_slice_00010.png", tmp_path / "volume_slice_00010.tif"]
+    assert sorted(tmp_path.iterdir()) == made
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[:2]] == [str(path) for path in made]
+    assert lines[2].startswith("greys    black is ")
+    assert lines[3] == "axis     column 25.00 (command line)"
+
+
+def test_a_picture_alone_is_not_written_over(scan, tmp_path, reached):
+    picture = tmp_path / "look.png"
+    words = (str(scan), str(picture), "--center", "25", "--slice", "3")
+    picture.write_text("precious")
+    with pytest.raises(WriteError, match=r"look\.png exists already; say --overwrite"):
+        run(words)
+    assert picture.read_text() == "precious"
+    assert run((*words, "--overwrite")) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+    with pytest.raises(WriteError, match="there is no folder"):
+        run((str(scan), str(tmp_path / "nowhere" / "look.png"), "--slice", "3"))
+    with pytest.raises(UsageError, match="left"):
+        run((str(scan), str(picture), "--slice", "left"))
