@@ -26,7 +26,7 @@ from runner.tomo.physics import as_told, corrections_of
 from runner.tomo.plan import Plan, Resources, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
-from runner.tomo.settings import AUTO, Settings, rows_within
+from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.forms import finish_volume, pixels_of
@@ -87,16 +87,17 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     Raises
     ------
     UsageError
-        If the settings ask for rows that are not there.
+        If the settings ask for rows or for a rotation axis that are not on the detector.
     ScanError
         If the memory does not suffice.
     """
     rows = rows_within(settings.rows, scan.rows)
+    given = center_within(settings.center, scan.columns)
     work = work_of(
         scan,
         *rows,
         corrections_of(scan, settings),
-        center=center if settings.center == AUTO else float(settings.center),
+        center=center if given is None else given,
         field=settings.field_of_view,
         method=settings.method,
         quality=settings.quality,

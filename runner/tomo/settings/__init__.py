@@ -17,8 +17,8 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
-from runner.tomo.settings.files import load_settings
-from runner.tomo.settings.ranges import parse_greys, parse_rows, rows_within
+from runner.tomo.settings.files import ConfigFile, load_settings, read_config
+from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, rows_within
 from runner.tomo.settings.settings import NAMES, Settings
 
 __all__ = [
@@ -34,10 +34,13 @@ __all__ = [
     "UNITS",
     "UNSHARP",
     "WINDOWS",
+    "ConfigFile",
     "Settings",
+    "center_within",
     "load_settings",
     "parse_greys",
     "parse_rows",
+    "read_config",
     "read_rings",
     "read_unsharp",
     "rows_within",

@@ -1,4 +1,4 @@
-"""Ranges that are written as in Python: rows and grey levels."""
+"""Ranges that are written as in Python, rows and grey levels, and what of them is on the detector."""
 
 from __future__ import annotations
 
@@ -67,3 +67,20 @@ def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple
             f"choose within 0:{total}, the end not included and larger than the first",
         )
     return first, end
+
+
+def center_within(center: float | str, columns: int) -> float | None:
+    """Return the rotation axis that was given, on a detector of so many columns; None if it is to be found.
+
+    Raises
+    ------
+    UsageError
+        If it is not on the detector.
+    """
+    if isinstance(center, str):
+        return None
+    if not 0 <= center <= columns - 1:
+        raise UsageError(
+            f"center {center:g} lies outside of the detector", f"give a column within 0 .. {columns - 1}"
+        )
+    return center

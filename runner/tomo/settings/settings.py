@@ -36,7 +36,7 @@ from runner.tomo.settings.checks import (
     row_range,
 )
 from runner.tomo.sources import NAMES as SOURCE_NAMES
-from runner.tomo.sources import Sources, text_or_none
+from runner.tomo.sources import Sources, check_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name !=
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(SOURCE_NAMES, text_or_none),
+        **dict.fromkeys(SOURCE_NAMES, check_source),
         "center": column_or_auto,
         "method": one_of(*METHODS),
         "quality": one_of(*QUALITIES),
