@@ -17,6 +17,7 @@ import click
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
 from runner.jobs.settings_command import SettingsCommand
+from runner.jobs.settings_file import write_settings
 from runner.jobs.summary import summary
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("reconstruct", cls=SettingsCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.option("--overwrite", is_flag=True, help="Replace VOLUME, or recon.toml, if it is there.")
 @click.option(
     "--cluster",
     "where",
@@ -45,6 +46,7 @@ def command(
     scan: Path,
     volume: Path,
     settings: Settings,
+    init: Path | None,
     overwrite: bool,
     only_plan: bool,
     where: str | None,
@@ -55,7 +57,9 @@ def command(
     that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
     name without an ending a folder of TIFF files.
     """
-    if only_plan:
+    if init is not None:
+        write_settings(init, scan, volume, settings, overwrite=overwrite)
+    elif only_plan:
         _print_plan(scan, volume, settings, where)
     else:
         _reconstruct(scan, volume, settings, where, overwrite=overwrite)

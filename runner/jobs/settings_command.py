@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runner.jobs.settings_options import themes
-from runner.tomo.settings import NAMES, ConfigFile, load_settings, read_config
+from runner.tomo.settings import NAMES, PLACES, ConfigFile, load_settings, read_config
 
 _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
 
@@ -17,19 +17,26 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 class SettingsCommand(click.Command):
     """A command that takes a scan, a volume and all settings, from the command line and from a file.
 
-    Its function is called with ``scan``, ``volume`` and ``settings``, beside what is its own.
+    Its function is called with ``scan``, ``volume`` and ``settings``, beside what is its own; and with
+    ``init``, the file of settings that is to be written in place of a volume, or None.
     """
 
     def __init__(self, name: str, *, params: list[click.Parameter], **attributes: Any) -> None:
         self._themes = themes()
-        places = [click.Argument([name], type=_FILE, required=False) for name in ("scan", "volume")]
+        places = [click.Argument([name], type=_FILE, required=False) for name in PLACES]
         config = click.Option(
             ["--config"],
             type=_FILE,
             help="TOML file with any of these settings, scan and volume; the command line goes before it.",
         )
+        init = click.Option(
+            ["--init"],
+            is_flag=True,
+            help="Write all settings, with remarks and what SCAN says of them, and stop: into [recon.toml], "
+            "which may be named in place of VOLUME.",
+        )
         settings = [option for options in self._themes.values() for option in options]
-        super().__init__(name, params=[*places, config, *params, *settings], **attributes)
+        super().__init__(name, params=[*places, init, config, *params, *settings], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the settings together.
@@ -60,14 +67,16 @@ class SettingsCommand(click.Command):
 
     def _ask_for_what_is_missing(self, ctx: click.Context) -> None:
         for parameter in self.params:
-            if isinstance(parameter, click.Argument) and ctx.params[str(parameter.name)] is None:
+            name = str(parameter.name)
+            if name in PLACES and ctx.params[name] is None and not (name == "volume" and ctx.params["init"]):
                 raise click.MissingParameter(ctx=ctx, param=parameter)
 
 
 def _put_together(params: MutableMapping[str, Any]) -> None:
     """Replace the single settings, and the file that holds others, by ``settings``."""
+    params["init"] = (params.pop("volume") or Path("recon.toml")) if params["init"] else None
     path = params.pop("config")
     file = ConfigFile() if path is None else read_config(path)
     params["settings"] = load_settings(file, {name: params.pop(name) for name in NAMES})
     params["scan"] = params["scan"] or file.scan
-    params["volume"] = params["volume"] or file.volume
+    params["volume"] = params.get("volume") or file.volume

@@ -17,9 +17,9 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
-from runner.tomo.settings.files import ConfigFile, load_settings, read_config
+from runner.tomo.settings.files import PLACES, ConfigFile, load_settings, read_config
 from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, rows_within
-from runner.tomo.settings.settings import NAMES, Settings
+from runner.tomo.settings.settings import NAMES, Settings, allowed_for
 
 __all__ = [
     "AUTO",
@@ -29,6 +29,7 @@ __all__ = [
     "METHODS",
     "NAMES",
     "PADDINGS",
+    "PLACES",
     "QUALITIES",
     "RINGS",
     "UNITS",
@@ -36,6 +37,7 @@ __all__ = [
     "WINDOWS",
     "ConfigFile",
     "Settings",
+    "allowed_for",
     "center_within",
     "load_settings",
     "parse_greys",

@@ -25,6 +25,7 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import (
+    Check,
     between,
     column_or_auto,
     flag,
@@ -141,7 +142,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "quality": one_of(*QUALITIES),
         "device": one_of(*DEVICES),
         "window": one_of(*WINDOWS),
-        "cutoff": fraction,
+        "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
         "rows": row_range,
@@ -158,3 +159,9 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "greys": grey_window,
     }
 )
+
+
+def allowed_for(name: str) -> str:
+    """Say what a setting may be, where words or limits say it all; else nothing."""
+    check = _CHECKS[name]
+    return check.words if isinstance(check, Check) else ""
