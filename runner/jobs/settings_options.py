@@ -68,6 +68,8 @@ _OPTIONS = (
         help="half: a full turn about an axis near the end.  [auto]",
     ),
     click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]"),
+    click.option("--x", metavar="A:B", help="Part of the slices: columns of pixels, B not included.  [all]"),
+    click.option("--y", metavar="A:B", help="Rows of pixels, downwards, B not included.  [all]"),
     click.option(
         "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
     ),
@@ -95,7 +97,12 @@ _OPTIONS = (
         metavar="METHOD",
         help=f"Sharpening: {', '.join(UNSHARP)}; with parameters as gaussian:sigma=1,coeff=3.  [none]",
     ),
-    click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]"),
+    click.option(
+        "--mask/--no-mask", default=None, help="Cut off what is outside of the largest circle.  [no-mask]"
+    ),
+    click.option(
+        "--mask-value", type=float, metavar="V", help="What is put there, or nan, in the volume's unit.  [0]"
+    ),
     click.option("--dtype", type=click.Choice(DTYPES), help="Of the volume's pixels.  [float32]"),
     click.option(
         "--greys",

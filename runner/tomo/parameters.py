@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.tomo.axis import AxisEstimate
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
-from runner.tomo.plan import Plan
+from runner.tomo.plan import Plan, Work
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
@@ -53,6 +53,7 @@ def parameters_of(
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         "rows": f"{plan.work.first_row}:{plan.work.end_row}",
+        **_part_of_slices(plan.work),
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
@@ -72,6 +73,10 @@ def parameters_of(
     return [
         Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
     ]
+
+
+def _part_of_slices(work: Work) -> dict[str, str]:
+    return {name: f"{first}:{end}" for name, (first, end) in zip("yx", work.region or (), strict=False)}
 
 
 def evidence_of(found: AxisEstimate) -> dict[str, str | float | bool]:

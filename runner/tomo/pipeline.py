@@ -23,7 +23,7 @@ from runner.tomo.missing import clear, loss, out_of_time
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.physics import as_told, corrections_of
-from runner.tomo.plan import Plan, Resources, make_plan, work_of
+from runner.tomo.plan import Plan, Resources, Work, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings, rows_within
@@ -98,6 +98,8 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
         corrections_of(scan, settings),
         center=center if settings.center == AUTO else float(settings.center),
         field=settings.field_of_view,
+        x=settings.x,
+        y=settings.y,
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -171,6 +173,7 @@ def reconstruct(
             setup=setup_of(scan, plan, axis.position, settings),
             scale=scale,
             slope=axis.slope,
+            mask_value=settings.mask_value,
         )
         greys = _greys_of(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
@@ -266,6 +269,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         memory=plan.buffers,
         size=plan.work.size,
         half_acquisition=plan.work.blended,
+        region=plan.work.region,
     )
 
 
@@ -283,12 +287,20 @@ def content_of(
     return Content(
         title=scan.title or scan.path.name,
         first_row=work.first_row,
-        shape=(work.rows, work.size, work.size),
+        shape=(work.rows, *work.shape),
+        corner=_corner(work),
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
         provenance=collect(scan.path, typed, parameters),
     )
+
+
+def _corner(work: Work) -> tuple[float, float, float]:
+    """Tell where the first pixel of a volume lies."""
+    (y, _), (x, _) = work.region or ((0, 0), (0, 0))
+    middle = (work.size - 1) / 2
+    return work.first_row, y - middle, x - middle
 
 
 def _record(result: ChunkResult) -> ChunkRecord:

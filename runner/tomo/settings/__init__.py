@@ -18,7 +18,7 @@ from runner.tomo.settings.allowed import (
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
 from runner.tomo.settings.files import load_settings
-from runner.tomo.settings.ranges import parse_greys, parse_rows, rows_within
+from runner.tomo.settings.ranges import parse_greys, parse_rows, part_within, rows_within
 from runner.tomo.settings.settings import NAMES, Settings
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "load_settings",
     "parse_greys",
     "parse_rows",
+    "part_within",
     "read_rings",
     "read_unsharp",
     "rows_within",

@@ -46,11 +46,11 @@ def fraction(name: str, value: Any) -> float:
 
 
 def row_range(name: str, value: Any) -> tuple[int | None, int | None] | None:
-    """Allow rows as text or as a pair."""
+    """Allow rows, or other pixels, as text or as a pair."""
     if value is None:
         return None
     if isinstance(value, str):
-        return parse_rows(value)
+        return parse_rows(value, name)
     if (
         isinstance(value, list | tuple)
         and len(value) == 2
@@ -91,6 +91,13 @@ def grey_window(name: str, value: Any) -> str:
         raise UsageError(f"{name} {value!r} is no window", 'write "LOW:HIGH", or "LOW%:HIGH%"')
     parse_greys(value)
     return value
+
+
+def number(name: str, value: Any) -> float:
+    """Allow any number, also the one that is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
+        raise UsageError(f"{name} {value!r} is not allowed", "give a number, or nan")
+    return float(value)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Ranges that are written as in Python: rows and grey levels."""
+"""Ranges that are written as in Python: rows, parts of a slice, and grey levels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from runner.errors import UsageError
 
 
-def parse_rows(text: str) -> tuple[int | None, int | None]:
-    """Read a range of rows as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
+def parse_rows(text: str, name: str = "rows") -> tuple[int | None, int | None]:
+    """Read a range of rows, or of others of that name, as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
 
     Raises
     ------
@@ -21,7 +21,7 @@ def parse_rows(text: str) -> tuple[int | None, int | None]:
     except ValueError:
         colon = ""
     if not colon:
-        raise UsageError(f"rows {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
+        raise UsageError(f"{name} {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
     return bounds
 
 
@@ -65,5 +65,32 @@ def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple
         raise UsageError(
             f"rows {first}:{end} are not on the detector",
             f"choose within 0:{total}, the end not included and larger than the first",
+        )
+    return first, end
+
+
+def part_within(
+    name: str, part: tuple[int | None, int | None] | None, size: int, limit: int | None = None
+) -> tuple[int, int]:
+    """Apply a choice of pixels along an axis of a slice, `name`, that has `size` of them.
+
+    Parameters
+    ----------
+    limit : int, optional
+        How many there may turn out to be, where that is not known yet.
+
+    Raises
+    ------
+    UsageError
+        If they are not all in the slice, or there are none.
+    """
+    first, end = part or (None, None)
+    first = 0 if first is None else first
+    end = max(size, first + 1 if limit else 0) if end is None else end
+    most = limit or size
+    if not 0 <= first < end <= most:
+        raise UsageError(
+            f"{name} {first}:{end} does not lie in the slice",
+            f"choose within 0:{most}, the end not included and larger than the first",
         )
     return first, end
