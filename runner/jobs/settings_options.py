@@ -67,6 +67,7 @@ _OPTIONS = (
         type=click.Choice(FIELDS),
         help="half: a full turn about an axis near the end.  [auto]",
     ),
+    click.option("--bin", type=int, metavar="N", help="Sum N x N detector pixels: 1, 2, 4 or 8.  [1]"),
     click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]"),
     click.option("--x", metavar="A:B", help="Part of the slices: columns of pixels, B not included.  [all]"),
     click.option("--y", metavar="A:B", help="Rows of pixels, downwards, B not included.  [all]"),

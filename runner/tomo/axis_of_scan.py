@@ -8,6 +8,7 @@ from runner.errors import LostError, UsageError
 from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.parameters import Axis
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import unbinned_place
 from runner.tomo.settings import AUTO, Settings
 from runner.tomo.volume.resume import Unfinished
 
@@ -38,10 +39,10 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
         found = future.result()
         return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
     position = float(settings.center)
-    if position > scan.columns - 1:
+    first, last = (unbinned_place(place, settings.bin) for place in (0, scan.columns // settings.bin - 1))
+    if not first <= position <= last:
         raise UsageError(
-            f"center {position:g} lies outside of the detector",
-            f"give a column within 0 .. {scan.columns - 1}",
+            f"center {position:g} lies outside of the detector", f"give a column within {first:g} .. {last:g}"
         )
     return Axis(position=position, origin=settings.origin("center"))
 

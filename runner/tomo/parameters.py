@@ -52,8 +52,7 @@ def parameters_of(
         "projections_used": scan.projections.count,
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
-        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
-        **_part_of_slices(plan.work),
+        **_extent(plan.work),
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
@@ -75,8 +74,10 @@ def parameters_of(
     ]
 
 
-def _part_of_slices(work: Work) -> dict[str, str]:
-    return {name: f"{first}:{end}" for name, (first, end) in zip("yx", work.region or (), strict=False)}
+def _extent(work: Work) -> dict[str, str]:
+    """Say which rows were used, and which part of the slices, in pixels of the detector."""
+    ranges = {"rows": (work.first_row, work.end_row), **dict(zip("yx", work.region or (), strict=False))}
+    return {name: f"{first * work.binning}:{end * work.binning}" for name, (first, end) in ranges.items()}
 
 
 def evidence_of(found: AxisEstimate) -> dict[str, str | float | bool]:

@@ -10,6 +10,8 @@ from runner.tomo.correct.corrections import Corrections
 from runner.tomo.reconstruct.acquisition import acquisition_of
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned_range
+from runner.tomo.scan.read import BLOCK
 from runner.tomo.settings.ranges import part_within
 from runner.units import format_size
 
@@ -66,6 +68,8 @@ class Work:
         All frames that are read.
     itemsize : int
         Bytes of a stored pixel.
+    binning : int
+        Stored pixels along both sides of one of those that are counted here.
     size : int
         Pixels along both sides of a whole slice.
     detector_rows : int
@@ -98,6 +102,7 @@ class Work:
     margin: int = 0
     thread_bytes: int = 0
     pixel_bytes: int = _PIXEL
+    binning: int = 1
     extent: int | None = None
     half: bool = False
     blended: bool = False
@@ -162,7 +167,7 @@ class Plan:
         """What all workers together read from the scan, as stored without compression."""
         work = self.work
         rows = sum(rows_read(work, chunk.rows) for chunk in self.chunks)
-        return work.frames * rows * work.columns * work.itemsize
+        return work.frames * rows * work.columns * work.itemsize * work.binning**2
 
     @property
     def bytes_written(self) -> int:
@@ -192,7 +197,7 @@ def work_of(
         Column of the rotation axis; None if not known yet. Then half acquisition may turn out to make slices
         larger.
     x, y : pair of int or None, or None
-        The part of the slices that is wanted.
+        The part of the slices that is wanted, in pixels that are not binned.
 
     Raises
     ------
@@ -202,8 +207,10 @@ def work_of(
         If the part is not in the slice.
     """
     acquisition = acquisition_of(scan.angles.tolist(), scan.columns, center, field)
-    limit = 2 * scan.columns if center is None and acquisition.may_be_half else None
-    parts = [part_within(name, part, acquisition.size, limit) for name, part in (("y", y), ("x", x))]
+    most = 2 * scan.columns if center is None and acquisition.may_be_half else acquisition.size
+    part_y, part_x = (
+        _part_of(name, part, acquisition.size, most, scan) for name, part in (("y", y), ("x", x))
+    )
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
     return Work(
@@ -215,8 +222,9 @@ def work_of(
         darks=darks,
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
+        binning=scan.binning,
         size=acquisition.size,
-        region=None if x is None and y is None else (parts[0], parts[1]),
+        region=None if x is None and y is None else (part_y, part_x),
         extent=acquisition.extent,
         half=acquisition.half,
         blended=acquisition.blended,
@@ -227,6 +235,12 @@ def work_of(
         quality=quality,
         device=device,
     )
+
+
+def _part_of(name: str, part: Range | None, size: int, most: int, scan: Scan) -> tuple[int, int]:
+    """Find the pixels of a part of a slice of `size` pixels; there may be `most` once more is known."""
+    factor = scan.binning
+    return binned_range(name, part_within(name, part, size * factor, most * factor), factor, most)
 
 
 def make_plan(work: Work, resources: Resources) -> Plan:
@@ -298,7 +312,8 @@ def memory_of_rows(work: Work, height: int, threads: int) -> int:
     """
     # the frames are gone when the sinograms are mended, and what that takes when the slices come
     read, sinogram = rows_read(work, height), work.columns * work.angles
-    frames = read * work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+    held, passing = (work.itemsize, 0) if work.binning == 1 else (_PIXEL, 2 * BLOCK)
+    frames = read * work.columns * held * (work.angles + 2 * work.flats + work.darks) + passing
     mending = threads * sinogram * work.thread_bytes
     pixels = height * math.prod(work.shape)
     slices = pixels * _PIXEL
@@ -354,6 +369,10 @@ def _size_of(work: Work) -> str:
     return f"{width} x {height}" + (f" (of {work.size} x {work.size})" if work.region else "")
 
 
+def _binned(work: Work) -> str:
+    return "" if work.binning == 1 else f", {work.binning} x {work.binning} pixels of the detector each"
+
+
 def describe(plan: Plan) -> str:
     """Write a plan for people."""
     work, resources = plan.work, plan.resources
@@ -361,7 +380,7 @@ def describe(plan: Plan) -> str:
     tall = " to ".join(str(height) for height in sorted({min(heights), max(heights)}))
     lines = {
         "slices": f"{work.rows} of {_size_of(work)} pixels, rows {work.first_row}:{work.end_row}",
-        "from": f"{work.angles} projections of {work.columns} columns",
+        "from": f"{work.angles} projections of {work.columns} columns{_binned(work)}",
         "workers": f"{resources.workers} with {resources.threads} threads and "
         f"{format_size(resources.memory)} of memory each",
         "chunks": f"{len(plan.chunks)} of {tall} rows",

@@ -10,7 +10,7 @@ from runner.errors import UsageError
 from runner.tomo.choice import Choice, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
-from runner.tomo.settings.allowed import AUTO
+from runner.tomo.settings.allowed import AUTO, BINS
 from runner.tomo.settings.ranges import parse_greys, parse_rows
 
 
@@ -90,6 +90,13 @@ def grey_window(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{name} {value!r} is no window", 'write "LOW:HIGH", or "LOW%:HIGH%"')
     parse_greys(value)
+    return value
+
+
+def bin_factor(name: str, value: Any) -> int:
+    """Allow some powers of two."""
+    if type(value) is not int or value not in BINS:
+        raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
     return value
 
 

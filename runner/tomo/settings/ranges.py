@@ -70,14 +70,14 @@ def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple
 
 
 def part_within(
-    name: str, part: tuple[int | None, int | None] | None, size: int, limit: int | None = None
+    name: str, part: tuple[int | None, int | None] | None, size: int, most: int
 ) -> tuple[int, int]:
     """Apply a choice of pixels along an axis of a slice, `name`, that has `size` of them.
 
     Parameters
     ----------
-    limit : int, optional
-        How many there may turn out to be, where that is not known yet.
+    most : int
+        How many there may turn out to be, where that is not known yet; else `size`.
 
     Raises
     ------
@@ -86,8 +86,7 @@ def part_within(
     """
     first, end = part or (None, None)
     first = 0 if first is None else first
-    end = max(size, first + 1 if limit else 0) if end is None else end
-    most = limit or size
+    end = max(size, min(first + 1, most)) if end is None else end
     if not 0 <= first < end <= most:
         raise UsageError(
             f"{name} {first}:{end} does not lie in the slice",

@@ -27,6 +27,7 @@ from runner.tomo.settings.allowed import (
 )
 from runner.tomo.settings.checks import (
     between,
+    bin_factor,
     column_or_auto,
     flag,
     fraction,
@@ -58,6 +59,9 @@ class Settings:
     field_of_view : str
         ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
         where not; ``"auto"`` finds out.
+    bin : int
+        So many detector pixels along both sides become one: 1, 2, 4 or 8. All else that is counted in pixels
+        is counted in those of the detector: `rows`, `center`, and `x` and `y`.
     rows : pair of int or None, or None
         First detector row and the one after the last; None for the outermost, or for all.
     x, y : pair of int or None, or None
@@ -102,6 +106,7 @@ class Settings:
     cutoff: float = 1.0
     padding: str = "edge"
     field_of_view: str = "auto"
+    bin: int = 1
     rows: tuple[int | None, int | None] | None = None
     x: tuple[int | None, int | None] | None = None
     y: tuple[int | None, int | None] | None = None
@@ -164,6 +169,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "cutoff": fraction,
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
+        "bin": bin_factor,
         **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
         "rings": read_rings,
