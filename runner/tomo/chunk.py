@@ -41,6 +41,7 @@ class Setup:
     size: int | None = None
     half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
+    region: tuple[tuple[int, int], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,8 @@ class Recipe:
     slope : float
         By how many columns the rotation axis moves from one row to the next; it is where the setup says in
         the detector's middle row.
+    mask_value : float
+        What is outside of the setup's mask, in the volume's unit.
     """
 
     scan: Scan
@@ -67,6 +70,7 @@ class Recipe:
     scale: float
     corrections: Corrections = NO_CORRECTIONS
     slope: float = 0.0
+    mask_value: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +153,8 @@ def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[
         slices = reconstruct(sinograms)
         del sinograms
         slices *= np.float32(recipe.scale)
+        if reconstruct.outside is not None:
+            np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
     return slices
 
 
@@ -174,6 +180,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         size=setup.size,
         half_acquisition=setup.half_acquisition,
         weights=setup.weights,
+        region=setup.region,
     )
 
 

@@ -22,10 +22,11 @@ from runner.tomo.greys import find_greys
 from runner.tomo.missing import clear, loss, out_of_time
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
-from runner.tomo.physics import as_told, corrections_of
-from runner.tomo.plan import Plan, Resources, make_plan, work_of
+from runner.tomo.physics import as_told, as_used, corrections_of
+from runner.tomo.plan import Plan, Resources, Work, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned_place, binned_range, left_over, unbinned_place
 from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
@@ -79,10 +80,11 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     Parameters
     ----------
     scan : Scan
+        As it was taken.
     settings : Settings
     resources : Resources
     center : float or None
-        The rotation axis that was found, if it is to be found.
+        The rotation axis that was found, if it is to be found, as a column of the detector.
 
     Raises
     ------
@@ -91,14 +93,18 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     ScanError
         If the memory does not suffice.
     """
-    rows = rows_within(settings.rows, scan.rows)
-    given = center_within(settings.center, scan.columns)
+    used = as_used(scan, settings)
+    rows = binned_range("rows", rows_within(settings.rows, scan.rows), used.binning, used.rows)
+    given = center_within(settings.center, scan.columns, settings.bin)
+    axis = center if given is None else given
     work = work_of(
-        scan,
+        used,
         *rows,
-        corrections_of(scan, settings),
-        center=center if given is None else given,
+        corrections_of(used, settings),
+        center=None if axis is None else binned_place(axis, used.binning),
         field=settings.field_of_view,
+        x=settings.x,
+        y=settings.y,
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -158,26 +164,29 @@ def reconstruct(
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
-    scale, units = unit_scale(scan.pixel_size, settings)
+    used = as_used(scan, settings)
+    scale, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        for finding in inspection.findings:
-            on_note(str(finding))
+        for line in (*inspection.findings, left_over(scan, settings.bin)):
+            if line:
+                on_note(str(line))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
         recipe = Recipe(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
-            setup=setup_of(scan, plan, axis.position, settings),
+            scan=used,
+            corrections=corrections_of(used, settings),
+            setup=setup_of(used, plan, axis.position, settings),
             scale=scale,
             slope=axis.slope,
+            mask_value=settings.mask_value,
         )
         greys = _greys_of(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
         parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
-        content = content_of(scan, plan, units, parameters, command_line, greys=greys)
+        content = content_of(used, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
@@ -251,12 +260,15 @@ def files_of(scan: Scan) -> set[Path]:
 
 
 def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
-    """Say what the workers' reconstructor is made of."""
+    """Say what the workers' reconstructor is made of, for the scan as it is used.
+
+    The axis, `center`, is a column of the detector.
+    """
     return Setup(
         angles=tuple(scan.angles.tolist()),
         weights=shares_of(scan.angles),
         columns=scan.columns,
-        center=center,
+        center=binned_place(center, scan.binning),
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -267,6 +279,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         memory=plan.buffers,
         size=plan.work.size,
         half_acquisition=plan.work.blended,
+        region=plan.work.region,
     )
 
 
@@ -284,12 +297,21 @@ def content_of(
     return Content(
         title=scan.title or scan.path.name,
         first_row=work.first_row,
-        shape=(work.rows, work.size, work.size),
+        shape=(work.rows, *work.shape),
+        corner=_corner(work),
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
         provenance=collect(scan.path, typed, parameters),
     )
+
+
+def _corner(work: Work) -> tuple[float, float, float]:
+    """Tell where the first pixel of a volume lies."""
+    (y, _), (x, _) = work.region or ((0, 0), (0, 0))
+    middle = (work.size - 1) / 2
+    first = unbinned_place(work.first_row, work.binning) / work.binning
+    return first, y - middle, x - middle
 
 
 def _record(result: ChunkResult) -> ChunkRecord:

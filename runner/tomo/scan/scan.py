@@ -26,11 +26,14 @@ class Frames:
         Path inside the file of a dataset with axes (frame, row, column).
     indices : (frame,) int64
         Which frames along the first axis, ascending.
+    binning : int
+        So many pixels along both sides are read as one, see :mod:`runner.tomo.scan.binning`.
     """
 
     file: Path
     dataset: str
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -57,12 +60,15 @@ class Images:
         How many images each file holds.
     indices : (frame,) int64
         Which frames, ascending; those of the first file come first.
+    binning : int
+        As of `Frames`.
     """
 
     folder: Path
     names: tuple[str, ...]
     pages: int
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -111,7 +117,7 @@ class Scan:
     flats, darks : tuple of FrameGroup
         In the order in which they were taken. Either may be empty only if the reader was told so.
     rows, columns : int
-        The detector's shape, pixels.
+        The detector's shape, pixels; larger ones where the frames are binned.
     dtype : np.dtype
         Type of the stored pixels.
     pixel_size : float or None
@@ -144,3 +150,8 @@ class Scan:
     title: str = ""
     axis_hint: float | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def binning(self) -> int:
+        """How many pixels of the detector, along both sides, are one of `rows` and `columns`."""
+        return self.projections.binning

@@ -194,15 +194,8 @@ def _write_data(entry: h5py.Group, content: Content, *, inside: bool) -> None:
     if inside:
         data.attrs["signal"] = "data"
         _write_pixels(data, content)
-    slices, height, width = content.shape
-    # z counts from the detector's first row, y and x from the rotation axis
-    axes = {
-        "z": content.first_row + np.arange(slices, dtype=np.float64),
-        "y": np.arange(height) - (height - 1) / 2,
-        "x": np.arange(width) - (width - 1) / 2,
-    }
-    for name, positions in axes.items():
-        data[name] = positions * (content.pixel_size or 1)
+    for name, begin, count in zip("zyx", content.origin, content.shape, strict=True):
+        data[name] = (begin + np.arange(count)) * (content.pixel_size or 1)
         data[name].attrs["units"] = "m" if content.pixel_size else "pixel"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -77,7 +78,7 @@ def check_same(found: Unfinished, content: Content) -> None:
     differing = [
         f"{name} {_word(found.made_from.get(name))} (now {_word(now.get(name))})"
         for name in sorted(now.keys() | found.made_from.keys())
-        if now.get(name) != found.made_from.get(name)
+        if not _equal(now.get(name), found.made_from.get(name))
     ]
     if differing:
         raise WriteError(
@@ -151,6 +152,15 @@ def _value(dataset: h5py.Dataset) -> Value:
         return value.decode()
     plain: Value = value.item() if isinstance(value, np.generic) else value
     return plain
+
+
+def _equal(one: Value | None, other: Value | None) -> bool:
+    """Compare; what is not a number is so twice."""
+    return one == other or (_missing(one) and _missing(other))
+
+
+def _missing(value: Value | None) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _word(value: Value | None) -> str:
