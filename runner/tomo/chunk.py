@@ -124,7 +124,7 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         clock = _Clock()
         slices = _make(job, chunk, own_threads, clock)
         with clock.stage("write"):
-            write_slab(job.target, chunk.first_row, slices)
+            write_slab(job.target, chunk.first_row, slices, threads=own_threads)
         return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
 
 
