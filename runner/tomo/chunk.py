@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from distributed import get_worker
@@ -20,6 +16,7 @@ from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
+from runner.tomo.stages import Passage
 from runner.tomo.volume.slab import Target, write_slab
 
 
@@ -95,7 +92,7 @@ class ChunkResult:
     chunk : Chunk
         Its rows, all written and verified.
     seconds : dict of str to float
-        Wall time of each stage: read, reconstruct, write.
+        Wall time of each stage: read, reconstruct, write; without the wait for it.
     worker : str
         Address of the worker, or ``"local"``.
     """
@@ -108,8 +105,8 @@ class ChunkResult:
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     """Make the slices of a chunk.
 
-    On a Dask worker all its threads work on one chunk, and a second chunk waits: the plan counts on one
-    chunk's memory.
+    On a Dask worker all its threads work on one chunk in each stage. Several chunks may be on their way at
+    once, but never two in one stage (see :mod:`runner.tomo.stages`).
 
     Parameters
     ----------
@@ -123,13 +120,13 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     RunnerError
         As from reading, correcting and writing.
     """
-    with _ONE_AT_A_TIME:
-        address, own_threads = _where(threads)
-        clock = _Clock()
-        slices = _make(job, chunk, own_threads, clock)
-        with clock.stage("write"):
-            write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
+    address, own_threads = _where(threads)
+    with Passage() as passage:
+        slices = _make(job, chunk, own_threads, passage)
+        with passage.stage("write"):
+            write_slab(job.target, chunk.first_row, slices, threads=own_threads)
+            del slices  # before the next chunk's come
+    return ChunkResult(chunk=chunk, seconds=passage.seconds, worker=address)
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -137,17 +134,17 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
 
     Parameters and errors are those of `process_chunk`.
     """
-    with _ONE_AT_A_TIME:
-        return _make(recipe, chunk, _where(threads)[1], _Clock())
+    with Passage() as passage:
+        return _make(recipe, chunk, _where(threads)[1], passage)
 
 
-def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
-    with clock.stage("read"), warnings_to_client(_COMPILER):
+def _make(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
+    with passage.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
         shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
-    with clock.stage("reconstruct"):
+    with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
         slices = reconstruct(sinograms)
@@ -158,7 +155,6 @@ def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[
     return slices
 
 
-_ONE_AT_A_TIME = threading.Lock()
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
 
 
@@ -191,14 +187,3 @@ def _where(threads: int) -> tuple[str, int]:
     except ValueError:
         return "local", threads
     return str(worker.address), int(worker.state.nthreads)
-
-
-@dataclass(slots=True)
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start

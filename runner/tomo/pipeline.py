@@ -199,6 +199,7 @@ def reconstruct(
                     client,
                     functools.partial(process_chunk, job),
                     begun.chunks,
+                    at_once=plan.at_once,
                     on_progress=on_progress,
                     seconds_left=seconds_left,
                 )
