@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.tomo.volume.greys import FLOAT32, Greys
@@ -52,12 +53,28 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
-    """What is noted about a chunk: which rows, and who made it how fast."""
+    """What is noted about a chunk: which rows, and who made it when and how fast.
+
+    Attributes
+    ----------
+    first_row, end_row : int
+        Detector rows, the end not included.
+    worker : str
+        Address.
+    begun : float
+        Seconds since 1970, by the worker's clock.
+    seconds : mapping of str to float
+        Wall time of each stage.
+    tries : int
+        Attempts that it took.
+    """
 
     first_row: int
     end_row: int
-    seconds: float
     worker: str
+    begun: float
+    seconds: Mapping[str, float]
+    tries: int = 1
 
 
 def words_for_tiff(content: Content) -> str:

@@ -17,7 +17,7 @@ from runner.errors import WriteError
 from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.greys import Greys
-from runner.tomo.volume.provenance import PROGRAM, Provenance, now
+from runner.tomo.volume.provenance import PROGRAM, Parameter, Provenance, now
 from runner.tomo.volume.slab import WRITTEN, Files, Target
 
 DATASET = "/entry/data/data"
@@ -100,10 +100,41 @@ def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]
         chunks = _group(process, "chunks", "NXcollection")
         ordered = sorted(records, key=lambda record: record.first_row)
         chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
-        chunks["seconds"] = np.array([record.seconds for record in ordered])
         chunks["worker"] = [record.worker for record in ordered]
+        chunks["tries"] = np.array([record.tries for record in ordered], np.int64)
+        chunks["begun"] = np.array([record.begun for record in ordered])
+        chunks["begun"].attrs["units"] = "seconds since 1970-01-01T00:00:00Z"
+        chunks["seconds"] = np.array([sum(record.seconds.values()) for record in ordered])
+        for stage in dict.fromkeys(stage for record in ordered for stage in record.seconds):
+            chunks[f"seconds_{stage}"] = np.array([record.seconds.get(stage, 0.0) for record in ordered])
         below, above, lost = process["clipped"][:].sum(axis=0, dtype=np.int64).tolist()
         return below, above, lost
+
+
+def read_parameters(path: Path) -> tuple[Parameter, ...]:
+    """Read all that shaped a volume from the file that describes it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    with h5py.File(path, locking="best-effort") as file:
+        kept = file[PROCESS]["parameters"]
+        return tuple(
+            Parameter(name=name, value=plain(one), origin=str(one.attrs["origin"]))
+            for name, one in kept.items()
+            if name != "raw_file"
+        )
+
+
+def plain(dataset: h5py.Dataset) -> str | int | float | bool:
+    """Read a single value as Python has it."""
+    value = dataset[()]
+    if isinstance(value, bytes):
+        return value.decode()
+    found: str | int | float | bool = value.item() if isinstance(value, np.generic) else value
+    return found
 
 
 def locate(file: h5py.File, path: Path) -> Target:

@@ -15,7 +15,7 @@ from runner.errors import WriteError
 from runner.listing import few
 from runner.tomo.volume.content import Content
 from runner.tomo.volume.forms import description_of
-from runner.tomo.volume.hdf5 import PROCESS, RUN, locate
+from runner.tomo.volume.hdf5 import PROCESS, RUN, locate, plain
 from runner.tomo.volume.place import partial_path, unfinished
 from runner.tomo.volume.slab import Target
 
@@ -128,10 +128,10 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
     raw = process["parameters/raw_file"]
     target = locate(file, path)
     made_from: dict[str, Value] = {
-        **{name: _value(one) for name, one in parameters.items() if not name.startswith("center_")},
-        **{name: _value(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
-        str(_value(process["program"])): _value(process["version"]),
-        "scan": _value(raw),
+        **{name: plain(one) for name, one in parameters.items() if not name.startswith("center_")},
+        **{name: plain(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
+        str(plain(process["program"])): plain(process["version"]),
+        "scan": plain(raw),
         "size of the scan": int(raw.attrs["size"]),
         "last change of the scan": str(raw.attrs["last_change"]),
         "shape": str(tuple(target.shape)),
@@ -140,18 +140,10 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
     return Unfinished(
         target=target,
         made_from=made_from,
-        center=float(_value(parameters["center"])),
-        slope=float(_value(parameters["axis_slope"])) if "axis_slope" in parameters else 0.0,
+        center=float(plain(parameters["center"])),
+        slope=float(plain(parameters["axis_slope"])) if "axis_slope" in parameters else 0.0,
         center_origin=str(parameters["center"].attrs["origin"]),
     )
-
-
-def _value(dataset: h5py.Dataset) -> Value:
-    value = dataset[()]
-    if isinstance(value, bytes):
-        return value.decode()
-    plain: Value = value.item() if isinstance(value, np.generic) else value
-    return plain
 
 
 def _equal(one: Value | None, other: Value | None) -> bool:
