@@ -29,7 +29,7 @@ from runner.tomo.scan import Scan
 from runner.tomo.settings import AUTO, Settings, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
-from runner.tomo.volume.forms import finish_volume, pixels_of
+from runner.tomo.volume.forms import finish_volume, pixels_of, sweep
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
@@ -153,6 +153,8 @@ def reconstruct(
     """
     started = time.monotonic()
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    if place.exists():
+        sweep(place)
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
@@ -180,7 +182,7 @@ def reconstruct(
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
-            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
+            begun = go_on(place, found, content, plan, client, seconds_left=seconds_left)
             on_note(_going_on(begun, plan))
         job = Job(**{item.name: getattr(recipe, item.name) for item in fields(recipe)}, target=begun.target)
         try:

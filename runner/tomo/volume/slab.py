@@ -99,6 +99,20 @@ class Target:
         return self.folder or self.path
 
 
+def changing_ranges(target: Target) -> list[tuple[int, int]]:
+    """List which bytes of the file that describes a volume change while it is being made: starts and ends."""
+    slices = target.shape[0]
+    lengths = {
+        target.status_offset: slices,
+        target.checksum_offset: 4 * slices,
+        target.clipped_offset: 12 * slices,
+        target.run_offset: len(target.run),
+    }
+    if target.files is None:
+        lengths[target.offset] = slices * _slice_bytes(target)
+    return [(offset, offset + length) for offset, length in lengths.items()]
+
+
 WRITTEN = 1
 """Status of a slice that was written and read back; 0 is a slice that was not."""
 
@@ -129,7 +143,7 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> N
         for part in _parts(target, index, index + len(slices)):
             with volume.pixels(part) as descriptor:
                 own = slice(part.index - index, part.end - index)
-                _write_all(descriptor, pixels[own].data.cast("B"), part.offset)
+                write_all(descriptor, pixels[own].data.cast("B"), part.offset)
                 os.fsync(descriptor)
                 if _checksums(descriptor, target, part) != expected[own]:
                     raise WriteError(
@@ -143,10 +157,29 @@ def _note(
     descriptor: int, target: Target, index: int, checksums: NDArray[np.uint32], clipped: NDArray[np.uint32]
 ) -> None:
     """Mark slices as written."""
-    _write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
-    _write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
-    _write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
+    write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
+    write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
+    write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
     os.fsync(descriptor)
+
+
+def write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
+    """Write into an open file, all of it: one call writes at most 2 GiB, or what a disk has left."""
+    written = 0
+    while written < len(content):
+        written += os.pwrite(descriptor, content[written:], offset + written)
+
+
+def lay_out_file(path: Path, length: int, content: bytes, *, at: int = 0) -> None:
+    """Make a file that has its length and all but the pixels; one that is there already keeps its pixels."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        if os.fstat(descriptor).st_size != length:
+            os.ftruncate(descriptor, length)
+        if os.pread(descriptor, len(content), at) != content:
+            write_all(descriptor, content, at)
+    finally:
+        os.close(descriptor)
 
 
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
@@ -195,12 +228,12 @@ def clear_slab(target: Target, first_row: int, end_row: int) -> None:
     nothing = np.full((height, width), 0 if target.greys.levels else np.nan, target.greys.stored).tobytes()
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
-        _write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
+        write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
         os.fsync(volume.descriptor)
         for part in _parts(target, index, end):
             with volume.pixels(part) as descriptor:
                 for number in range(part.end - part.index):
-                    _write_all(descriptor, nothing, part.offset + number * len(nothing))
+                    write_all(descriptor, nothing, part.offset + number * len(nothing))
                 os.fsync(descriptor)
 
 
@@ -293,12 +326,6 @@ def _opened(target: Target) -> Iterator[_Volume]:
             os.close(folder)
     except OSError as error:
         raise WriteError(f"{target.place} cannot be written ({error})", "see to the file system") from error
-
-
-def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
-    written = 0
-    while written < len(content):  # one call writes at most 2 GiB
-        written += os.pwrite(descriptor, content[written:], offset + written)
 
 
 def _slice_bytes(target: Target) -> int:
