@@ -127,6 +127,7 @@ def locate(file: h5py.File, path: Path) -> Target:
         run=run[()].decode(),
         run_offset=run.id.get_offset(),
         clipped_offset=process["clipped"].id.get_offset(),
+        clipped_checksum_offset=process["clipped_crc32"].id.get_offset(),
         greys=Greys(dtype=str(greys["dtype"]), low=float(greys["low"]), high=float(greys["high"])),
         files=place and Files(pattern=place, first=int(pixels["first"]), slices=int(pixels["slices"])),
     )
@@ -143,16 +144,20 @@ def _write(file: h5py.File, path: Path, content: Content, files: Files | None, o
     _group(entry, "sample", "NXsample")["name"] = content.title
     process = _write_process(entry, content.provenance)
     process["first_row"] = content.first_row
-    status = process.create_dataset(
-        "status", dcpl=_allocated_early(), shape=content.shape[:1], dtype=np.uint8
-    )
-    status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
-    checksum = process.create_dataset("crc32", dcpl=_allocated_early(), shape=content.shape[:1], dtype="<u4")
-    checksum.attrs["description"] = "CRC-32 of the bytes of each slice that is written"
-    clipped = process.create_dataset(
-        "clipped", dcpl=_allocated_early(), shape=(content.shape[0], 3), dtype="<u4"
-    )
-    clipped.attrs["description"] = "pixels of each slice below and above what the type holds, not a number"
+    slices = content.shape[0]
+    for name, shape, dtype, description in (
+        ("status", (slices,), "u1", "of each slice: 1 written and read back, 0 missing"),
+        ("crc32", (slices,), "<u4", "CRC-32 of the bytes of each slice that is written"),
+        (
+            "clipped",
+            (slices, 3),
+            "<u4",
+            "pixels of each slice below and above what the type holds, not a number",
+        ),
+        ("clipped_crc32", (slices,), "<u4", "CRC-32 of the bytes of each slice's three counts"),
+    ):
+        dataset = process.create_dataset(name, dcpl=_allocated_early(), shape=shape, dtype=dtype)
+        dataset.attrs["description"] = description
     _write_greys(process, content.greys)
     _write_place(process, content, files, offset)
     _write_data(entry, content, inside=files is None)

@@ -70,6 +70,8 @@ class Target:
     clipped_offset : int
         Of the counts of the first slice's pixels that were below and above what a pixel holds, and of those
         that were not a number: three little-endian uint32 each.
+    clipped_checksum_offset : int
+        Of the CRC-32 of the first slice's counts: a little-endian uint32 each.
     greys : Greys
         The pixels' type.
     files : Files or None
@@ -85,6 +87,7 @@ class Target:
     run: str
     run_offset: int
     clipped_offset: int
+    clipped_checksum_offset: int
     greys: Greys = FLOAT32
     files: Files | None = None
 
@@ -106,6 +109,7 @@ def changing_ranges(target: Target) -> list[tuple[int, int]]:
         target.status_offset: slices,
         target.checksum_offset: 4 * slices,
         target.clipped_offset: 12 * slices,
+        target.clipped_checksum_offset: 4 * slices,
         target.run_offset: len(target.run),
     }
     if target.files is None:
@@ -158,7 +162,10 @@ def _note(
 ) -> None:
     """Mark slices as written."""
     write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
-    write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
+    counts = clipped.astype("<u4")
+    counts_checked = np.array([zlib.crc32(one.data) for one in counts], "<u4")
+    write_all(descriptor, counts.tobytes(), target.clipped_offset + 12 * index)
+    write_all(descriptor, counts_checked.tobytes(), target.clipped_checksum_offset + 4 * index)
     write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
     os.fsync(descriptor)
 
@@ -185,7 +192,7 @@ def lay_out_file(path: Path, length: int, content: bytes, *, at: int = 0) -> Non
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     """Return which of some rows are not in a volume yet, or are not as they were written.
 
-    Every slice that is marked as written is read, and its checksum compared.
+    Every slice that is marked as written is read, and its checksum compared, and that of its counts.
 
     Raises
     ------
@@ -195,12 +202,15 @@ def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
         status = os.pread(volume.descriptor, end - index, target.status_offset + index)
-        noted = os.pread(volume.descriptor, 4 * (end - index), target.checksum_offset + 4 * index)
-        expected = np.frombuffer(noted, "<u4").tolist()
+        expected = volume.numbers(target.checksum_offset, index, end)
+        counts = os.pread(volume.descriptor, 12 * (end - index), target.clipped_offset + 12 * index)
+        counts_expected = volume.numbers(target.clipped_checksum_offset, index, end)
         return [
             first_row + number
             for number, mark in enumerate(status)
-            if mark != WRITTEN or not volume.holds(target, index + number, expected[number])
+            if mark != WRITTEN
+            or zlib.crc32(counts[12 * number : 12 * number + 12]) != counts_expected[number]
+            or not volume.holds(target, index + number, expected[number])
         ]
 
 
@@ -291,6 +301,10 @@ class _Volume:
             yield descriptor
         finally:
             os.close(descriptor)
+
+    def numbers(self, offset: int, index: int, end: int) -> list[int]:
+        """Read what is noted of some slices: a number of four bytes of each."""
+        return np.frombuffer(os.pread(self.descriptor, 4 * (end - index), offset + 4 * index), "<u4").tolist()
 
     def holds(self, target: Target, index: int, checksum: int) -> bool:
         """Tell whether a slice is there, byte by byte."""
