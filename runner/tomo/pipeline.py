@@ -147,7 +147,8 @@ def reconstruct(
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form.
+        If slices could not be made; the others are kept in the volume's unfinished form. Where they could not be
+        written, as on a full disk, a WriteError says so.
     PartialError
         If the time did not suffice; the same.
     """
