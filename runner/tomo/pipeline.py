@@ -147,8 +147,8 @@ def reconstruct(
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form. Where they could not be
-        written, as on a full disk, a WriteError says so.
+        If slices could not be made; the others are kept in the volume's unfinished form. A WriteError where
+        they could not be written, as on a full disk.
     PartialError
         If the time did not suffice; the same.
     """

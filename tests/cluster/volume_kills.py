@@ -46,7 +46,10 @@ class Undisturbed:
 
 @dataclass(frozen=True, slots=True)
 class Blow:
-    """Who was killed how long after the start, how the job ended, and whether the volume was there then."""
+    """Who was killed how long after the start, how the job ended, and whether the volume was there then.
+
+    No victim where the job was over by then.
+    """
 
     victim: str
     moment: float
@@ -84,8 +87,11 @@ def strike(way: Way, name: str, choose: random.Random, usual: Undisturbed) -> Bl
         begun = time.monotonic()
         if not at_any_time:
             _wait(command, way.folder / f"{name}.partial", 60)
-        time.sleep(moment)
-        _kill(command, victim)
+        end = time.monotonic() + moment
+        while time.monotonic() < end and command.running():
+            time.sleep(0.001)
+        if not _kill(command, victim):
+            victim = ""
         struck = time.monotonic() - begun
         finished = command.wait(timeout=60)
     done = (way.folder / name).exists()
@@ -109,14 +115,16 @@ def _wait(command: Command, path: Path, longest: float) -> float:
     return time.monotonic() - begun
 
 
-def _kill(command: Command, victim: str) -> None:
+def _kill(command: Command, victim: str) -> bool:
+    """Kill a process of a role, or all there are; tell whether there was one."""
+    killed = False
     for pid in command.processes():
         with suppress(ProcessLookupError, FileNotFoundError):  # it ended meanwhile
             role = (Path("/proc") / str(pid) / "comm").read_text().strip().removeprefix("runner ")
-            if victim == "all" or role.startswith(victim[:8]):  # the kernel cuts names
+            if victim == "all" or (not killed and role.startswith(victim[:8])):  # the kernel cuts names
                 os.kill(pid, signal.SIGKILL)
-                if victim != "all":
-                    return
+                killed = True
+    return killed
 
 
 def kill_until_done(way: Way, name: str, choose: random.Random, usual: Undisturbed) -> list[Blow]:
@@ -156,13 +164,18 @@ def kill_often(way: Way, kills: int, seed: int, forms: Sequence[str] = FORMS) ->
     usual = prepare(way)
     chosen = {name: random.Random(f"{seed} {name}") for name in forms}
     dealt: dict[str, list[list[Blow]]] = {name: [] for name in forms}
-    while few := [name for name in forms if sum(map(len, dealt[name])) < kills]:
+    while few := [name for name in forms if len(struck(dealt[name])) < kills]:
         for name in few:
             dealt[name].append(kill_until_done(way, name, chosen[name], usual))
             print(name, *dealt[name][-1], sep="\n  ", flush=True)
             done = way.folder / name
             shutil.rmtree(done) if done.is_dir() else done.unlink()
     return dealt
+
+
+def struck(volumes: list[list[Blow]]) -> list[Blow]:
+    """Return the blows that struck a process."""
+    return [blow for blows in volumes for blow in blows if blow.victim]
 
 
 def main() -> None:
@@ -177,7 +190,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         way = Way("local", Path(folder), clean_environment())
         for name, volumes in kill_often(way, options.kills, options.seed, options.forms).items():
-            blows = [blow for some in volumes for blow in some]
+            blows = struck(volumes)
             print(f"{name}: {len(blows)} kills, {len(volumes)} volumes, all the same")
             counts = Counter((blow.victim, blow.code) for blow in blows)
             for (victim, code), count in sorted(counts.items()):

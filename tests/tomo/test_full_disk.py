@@ -1,4 +1,4 @@
-"""A disk that fills up: it is said, what was written is kept, and once there is room the volume is the same."""
+"""A disk that fills up: it is said, what was written is kept, and with room again the volume is the same."""
 
 from __future__ import annotations
 

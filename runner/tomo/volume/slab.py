@@ -7,6 +7,7 @@ number of processes on any number of machines write their own slices at once, wi
 from __future__ import annotations
 
 import os
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -304,7 +305,8 @@ class _Volume:
 
     def numbers(self, offset: int, index: int, end: int) -> list[int]:
         """Read what is noted of some slices: a number of four bytes of each."""
-        return np.frombuffer(os.pread(self.descriptor, 4 * (end - index), offset + 4 * index), "<u4").tolist()
+        noted = os.pread(self.descriptor, 4 * (end - index), offset + 4 * index)
+        return list(struct.unpack(f"<{end - index}I", noted))
 
     def holds(self, target: Target, index: int, checksum: int) -> bool:
         """Tell whether a slice is there, byte by byte."""
