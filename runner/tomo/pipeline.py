@@ -32,7 +32,7 @@ from runner.tomo.scan.binning import binned_place, binned_range, left_over, unbi
 from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import Content
-from runner.tomo.volume.forms import pixels_of
+from runner.tomo.volume.forms import pixels_of, sweep
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
@@ -162,12 +162,15 @@ def reconstruct(
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form.
+        If slices could not be made; the others are kept in the volume's unfinished form. A WriteError where
+        they could not be written, as on a full disk.
     PartialError
         If the time did not suffice; the same.
     """
     started, diary = time.monotonic(), Diary(on_note)
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    if place.exists():
+        sweep(place)
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
@@ -198,7 +201,7 @@ def reconstruct(
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
-            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
+            begun = go_on(place, found, content, plan, client, seconds_left=seconds_left)
             diary(_going_on(begun, plan))
         job = Job(
             **{item.name: getattr(recipe, item.name) for item in fields(recipe)},

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from runner.errors import WriteError
 from runner.listing import few
 from runner.tomo.volume.content import Content
 from runner.tomo.volume.forms import description_of
-from runner.tomo.volume.hdf5 import PROCESS, RUN, locate, plain
+from runner.tomo.volume.hdf5 import PROCESS, locate, plain
 from runner.tomo.volume.place import partial_path, unfinished
-from runner.tomo.volume.slab import Target
+from runner.tomo.volume.slab import Target, write_all
+from runner.tomo.volume.spare import mend_description
 
 Value = str | int | float | bool
 
@@ -49,13 +50,16 @@ class Unfinished:
 def read_unfinished(volume: Path) -> Unfinished | None:
     """Read what there is of a volume under its unfinished name; None if there is nothing.
 
+    What describes it is put right before, see :mod:`runner.tomo.volume.spare`.
+
     Raises
     ------
     WriteError
-        If the file is something else.
+        If the file is something else, or damaged beyond repair.
     """
     path = description_of(volume)
     try:
+        mend_description(path)
         with h5py.File(path, locking="best-effort") as file:
             return _read(file, path)
     except FileNotFoundError as error:
@@ -97,9 +101,10 @@ def take_over(found: Unfinished) -> Target:
     """
     run = str(uuid.uuid4())
     try:
-        with h5py.File(found.target.path, "r+", locking="best-effort") as file:
-            file[RUN][()] = np.bytes_(run)
-    except (OSError, KeyError) as error:
+        with found.target.path.open("r+b") as file:
+            write_all(file.fileno(), run.encode(), found.target.run_offset)
+            os.fsync(file.fileno())
+    except OSError as error:
         raise WriteError(
             f"{found.target.path} cannot be written ({error})", "see to the file system"
         ) from error
