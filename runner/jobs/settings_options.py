@@ -72,6 +72,9 @@ _OPTIONS = (
         "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
     ),
     click.option(
+        "--defects/--no-defects", default=None, help="Replace pixels found to be defective.  [defects]"
+    ),
+    click.option(
         "--rings",
         type=checked(read_rings),
         metavar="METHOD",

@@ -60,6 +60,8 @@ class Settings:
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    defects : bool
+        Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
         How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
     zingers : float or None
@@ -98,6 +100,7 @@ class Settings:
     field_of_view: str = "auto"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
     delta_beta: float | None = None
@@ -146,6 +149,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "field_of_view": one_of(*FIELDS),
         "rows": row_range,
         "units": one_of(*UNITS),
+        "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),
         "delta_beta": between(1e-3, 1e6, ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.volume.greys import FLOAT32, Greys
 from runner.tomo.volume.provenance import Provenance
 
@@ -29,6 +30,8 @@ class Content:
         The type of the pixels.
     provenance : Provenance
         How it came about.
+    defects : Defects or None
+        Pixels of the detector that were interpolated.
     """
 
     title: str
@@ -38,6 +41,7 @@ class Content:
     pixel_size: float | None
     provenance: Provenance
     greys: Greys = FLOAT32
+    defects: Defects | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
