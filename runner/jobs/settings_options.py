@@ -62,6 +62,9 @@ _AXIS = (
 
 _CORRECTIONS = (
     click.option(
+        "--defects/--no-defects", default=None, help="Replace pixels found to be defective.  [defects]"
+    ),
+    click.option(
         "--rings",
         type=checked(read_rings),
         metavar="METHOD",

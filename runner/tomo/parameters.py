@@ -42,7 +42,7 @@ def parameters_of(
 ) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {
+    used: dict[str, str | int | float | bool] = {
         name: str(value) if isinstance(value, Choice) else value
         for name, value in chosen.items()
         if value is not None
@@ -59,6 +59,8 @@ def parameters_of(
     }
     origins = {name: settings.origin(name) for name in NAMES}
     origins |= dict.fromkeys(("center", "axis_slope"), axis.origin)
+    if scan.defects is not None:
+        used |= {f"pixels_{kind}": number for kind, number in scan.defects.counts().items()}
     if greys.levels:
         used |= {"grey_low": greys.low, "grey_high": greys.high}
         origins |= dict.fromkeys(("grey_low", "grey_high"), f"greys {settings.greys}")

@@ -44,9 +44,9 @@ def _paganin(scan: Scan, delta_beta: float) -> Paganin:
 
 
 def as_told(scan: Scan, settings: Settings) -> Scan:
-    """Let what the settings say of the physics go before what the scan says."""
+    """Let what the settings say go before what the scan says: of the physics, and of defective pixels."""
     given = {name: value for name in PHYSICS if (value := getattr(settings, name)) is not None}
-    return replace(scan, **given)
+    return replace(scan, defects=scan.defects if settings.defects else None, **given)
 
 
 def as_used(scan: Scan, settings: Settings) -> Scan:

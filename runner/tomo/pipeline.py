@@ -336,6 +336,7 @@ def content_of(
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
+        defects=scan.defects,
         provenance=collect(scan.path, typed, parameters),
     )
 

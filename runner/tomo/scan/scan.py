@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.scan.finding import Finding
 
 
@@ -130,6 +131,8 @@ class Scan:
         The scan's own name, for people.
     axis_hint : float or None
         Detector column of the rotation axis as the file tells it.
+    defects : Defects or None
+        Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding
         What was noticed when it was opened.
     """
@@ -149,6 +152,7 @@ class Scan:
     distance: float | None = None
     title: str = ""
     axis_hint: float | None = None
+    defects: Defects | None = None
     findings: tuple[Finding, ...] = ()
 
     @property

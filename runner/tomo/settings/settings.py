@@ -69,6 +69,8 @@ class Settings:
         The part of the slices that is made, in pixels of the whole slice; None as for `rows`.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    defects : bool
+        Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
         How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
     zingers : float or None
@@ -112,6 +114,7 @@ class Settings:
     x: tuple[int | None, int | None] | None = None
     y: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
     delta_beta: float | None = None
@@ -173,6 +176,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "bin": bin_factor,
         **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
+        "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),
         "delta_beta": between(1e-3, 1e6, ""),

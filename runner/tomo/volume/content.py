@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.volume.greys import FLOAT32, Greys
 from runner.tomo.volume.provenance import Provenance
 
@@ -33,6 +34,8 @@ class Content:
     corner : (float, float, float), or None
         Where the centre of the first pixel lies, (z, y, x) in the volume's pixels: z from the detector's
         first row, y and x from the rotation axis. None for whole slices about the axis.
+    defects : Defects or None
+        Pixels of the detector that were interpolated.
     """
 
     title: str
@@ -43,6 +46,7 @@ class Content:
     provenance: Provenance
     greys: Greys = FLOAT32
     corner: tuple[float, float, float] | None = None
+    defects: Defects | None = None
 
     @property
     def origin(self) -> tuple[float, float, float]:

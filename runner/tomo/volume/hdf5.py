@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 from runner.errors import WriteError
+from runner.tomo.scan.defects import KINDS, Defects, pack
 from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.greys import Greys
@@ -144,6 +145,22 @@ def plain(dataset: h5py.Dataset) -> str | int | float | bool:
     return found
 
 
+def read_defects(path: Path) -> Defects | None:
+    """Read from a volume's file which pixels of the detector were interpolated; None if it does not tell.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be read.
+    """
+    try:
+        with h5py.File(path, locking="best-effort") as file:
+            kept = file[PROCESS].get("defects")
+            return None if kept is None else pack(kept[()])
+    except (OSError, KeyError) as error:
+        raise WriteError(f"{path} cannot be read as a volume ({error})", "look whether it is one") from error
+
+
 def locate(file: h5py.File, path: Path) -> Target:
     """Find where the pixels of a volume, and what is noted of them, lie in its file.
 
@@ -203,12 +220,21 @@ def _write(file: h5py.File, path: Path, content: Content, files: Files | None, o
     ):
         dataset = process.create_dataset(name, dcpl=_allocated_early(), shape=shape, dtype=dtype)
         dataset.attrs["description"] = description
+    if content.defects is not None:
+        _write_defects(process, content.defects)
     _write_greys(process, content.greys)
     _write_place(process, content, files, offset)
     _write_data(entry, content, inside=files is None)
     entry.create_dataset("entry_identifier_uuid", data=np.bytes_(str(uuid.uuid4())))
     file.flush()
     return locate(file, path)
+
+
+def _write_defects(process: h5py.Group, defects: Defects) -> None:
+    kept = process.create_dataset("defects", data=defects.map(), compression="gzip", shuffle=True)
+    kept.attrs["description"] = "of each pixel of the detector (row, column): 0 good, else interpolated"
+    for number, kind in enumerate(KINDS, 1):
+        kept.attrs[kind] = number
 
 
 def _write_greys(process: h5py.Group, greys: Greys) -> None:
