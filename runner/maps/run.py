@@ -12,7 +12,8 @@ from runner.batch.detect import detect
 from runner.errors import PartialError, RunnerError, WriteError
 from runner.listing import few
 from runner.maps.component import Work
-from runner.maps.failures import describe_failure, write_failure
+from runner.maps.elsewhere import describe_from_afar
+from runner.maps.failures import write_failure
 from runner.maps.here import run_here
 from runner.maps.layout import Layout
 from runner.maps.plan import in_order, too_long
@@ -101,7 +102,7 @@ def run_map(
         told(0, 0)
         if client is None or record.cluster_per_component:
             left = run_here(
-                _work(layout, record),
+                Work.of(layout, record),
                 components,
                 heart=heart,
                 seconds_left=time_left,
@@ -147,22 +148,13 @@ def _run_on(
         client,
         layout,
         record,
-        work=_work(layout, record),
+        work=Work.of(layout, record),
         components=components,
         heart=heart,
         seconds_left=time_left,
         on_progress=on_progress,
     )
     return drive.to_the_end()
-
-
-def _work(layout: Layout, record: MapRecord) -> Work:
-    return Work(
-        folder=layout.folder,
-        inputs=layout.folder / record.inputs,
-        function_size=record.function_size,
-        import_folders=record.import_folders,
-    )
 
 
 def _to_do(layout: Layout, record: MapRecord, cut: dict[str, float]) -> list[Component]:
@@ -174,7 +166,7 @@ def _to_do(layout: Layout, record: MapRecord, cut: dict[str, float]) -> list[Com
         if component.key in hopeless:
             had = hopeless[component.key]
             why = f"it was not done in {format_duration(had)}, and this job has no more: ask for more time"
-            failure = describe_failure(layout, component.key, why, seconds=had, here=False)
+            failure = describe_from_afar(Work.of(layout, record), component, why, seconds=had)
             try:
                 write_failure(layout, failure)
             except OSError as error:

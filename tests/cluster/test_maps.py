@@ -60,11 +60,14 @@ def test_components_that_end_in_every_way(local: Way) -> None:
         log = our(local, "log", "odd", key).stdout
         assert f"this is {hows[int(key)]}\n" in log
         assert error in log
+        assert f"argument   '{hows[int(key)]}'\n" in log
         assert f"a thread of {hows[int(key)]}\n" in log
     shown = our(local, "status", "odd").stdout
     assert "26: 21 done, 5 failed, 0 left" in shown
-    assert our(local, "maps").stdout == "map odd: complete, 21 of 26 done, 5 failed\n"
-    assert "5 components are to be done" in our(local, "rerun", "odd").stdout
+    assert our(local, "maps").stdout == "map odd: complete with failures, 21 of 26 done, 5 failed\n"
+    again = our(local, "rerun", "odd").stdout
+    assert "5 components are to be done" in again
+    assert "here and now:    runner resume odd\n" in again
     assert "5 left" in our(local, "status", "odd", "--watch").stdout
 
 
@@ -108,11 +111,11 @@ def test_of_two_that_go_on_one_wins(local: Way, running: Command) -> None:
 
 def test_the_time_is_over_and_the_next_one_goes_on(local: Way) -> None:
     words = ["--quiet", JOBS / "maps.py", "scan42", "here", "40", "0.25"]
-    first = local.run("--time-limit", "5s", "--drain", "0", *words, ranks=2)
+    first = local.run("--time-limit", "6s", "--drain", "0", *words, ranks=2)
     assert first.code == 75, first.err
     assert "components of map scan42 left" in first.err
     begun = times_begun(local)
-    assert 5 < len(begun) < 40
+    assert 0 < len(begun) < 40
     assert set(begun.values()) == {1}  # none was begun that could not be ended
     second = local.run(*words, ranks=2)
     assert (second.code, second.out) == (0, f"complete {sum(n * n for n in range(40))}\n"), second.err
