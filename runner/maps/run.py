@@ -26,6 +26,8 @@ from runner.walltime import time_left
 if TYPE_CHECKING:
     from distributed import Client
 
+_ENDS = {KeyboardInterrupt: "a person stopped it", SystemExit: "it was told to stop"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
@@ -126,7 +128,7 @@ def _claimed(layout: Layout) -> Iterator[tuple[Heart, dict[str, float]]]:
     try:
         yield heart, before.cut if before else {}
     except BaseException as error:
-        heart.close(str(error) if isinstance(error, RunnerError) else type(error).__name__)
+        heart.close(str(error) if isinstance(error, RunnerError) else _ENDS.get(type(error), repr(error)))
         raise
     heart.close()
 

@@ -181,4 +181,4 @@ def _why_stopped(run: Run | None, queue: _Queue) -> str:
         return "nobody has worked at it yet"
     if run.ended is None:
         return f"{run.title} is gone without a word"
-    return run.problem
+    return run.problem or "there was less to do when its last run ended"
