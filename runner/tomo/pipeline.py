@@ -290,7 +290,7 @@ def content_of(
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
-        provenance=collect(scan.path, typed, parameters),
+        provenance=collect(scan.path, typed, parameters, files_of(scan)),
     )
 
 
