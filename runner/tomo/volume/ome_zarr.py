@@ -75,11 +75,10 @@ def _metadata(content: Content) -> dict[str, bytes]:
 
 
 def _multiscales(content: Content) -> dict[str, object]:
-    """Say how large a pixel is, and where the first one: z from the detector's first row."""
+    """Say how large a pixel is, and where the first one."""
     unit = {"unit": "meter"} if content.pixel_size else {}
     pixel = content.pixel_size or 1.0
-    _, height, width = content.shape
-    start = [content.first_row * pixel, -(height - 1) / 2 * pixel, -(width - 1) / 2 * pixel]
+    start = [begin * pixel for begin in content.origin]
     moves = [{"type": "scale", "scale": [pixel] * 3}, {"type": "translation", "translation": start}]
     return {
         "version": "0.5",
