@@ -114,8 +114,8 @@ def retrieve(
 def _frequencies(length: float, columns: int) -> tuple[NDArray[np.float32], ...]:
     """For each frequency along the columns: how a mean of rows decays in a row and in a block, and its gain.
 
-    The filter ``1 / (1 + L^2 (2 - 2 cos k) + L^2 (2 - 2 cos l))`` with l along the rows is, for the row that is
-    n away, ``p^|n| (1 - p) / (1 + p)`` over its value at l = 0.
+    The filter ``1 / (1 + L^2 (2 - 2 cos k) + L^2 (2 - 2 cos l))`` with l along the rows gives the row that is
+    n away the share ``p^|n| (1 - p) / (1 + p)`` of its value at l = 0.
     """
     along = 1 + length**2 * (2 - 2 * np.cos(np.pi * np.arange(columns) / columns))
     decay = np.exp(-np.arccosh(1 + along / (2 * length**2)))

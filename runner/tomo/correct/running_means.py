@@ -1,9 +1,9 @@
 """Running means along the rows, down and up, of a number of frequencies: the compiled part.
 
-The mean on its way down is ``mean = row + decay (mean - row)``, and the same on its way up; their sum, less the
-row that both count, is the symmetric filter. The result of a block depends on the rows of its margins and on no
-others, however many were read. So that the margins do not cost a pass for each block, each block of rows is
-summed up once, and a mean then passes over it in one step.
+The mean on its way down is ``mean = row + decay (mean - row)``, and the same on its way up; their sum, less
+the row that both count, is the symmetric filter. The result of a block depends on the rows of its margins and
+on no others, however many were read. So that the margins do not cost a pass for each block, each block of
+rows is summed up once, and a mean then passes over it in one step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runner.tomo.kernels.kernel import kernel
 
 @kernel
 def running_means(rows, decay, leap, gain, first, block, margin, result):
-    """Smooth blocks of rows, each with its margins; beyond the first and the last row it stays as it is there.
+    """Smooth blocks of rows, each with its margins; beyond the outermost rows it stays as it is there.
 
     Parameters
     ----------
