@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,24 +18,19 @@ from runner.errors import UsageError
 from runner.jobs.commands import run_command
 from runner.jobs.display import Display, say
 from runner.jobs.preview import rows_or_middle, show_slices
-from runner.jobs.series import check_paths, plan_series, reconstruct_series, series_of
-from runner.jobs.settings_options import settings_options
+from runner.jobs.series import plan_series, reconstruct_series
+from runner.jobs.settings_command import SettingsCommand
+from runner.jobs.settings_file import write_settings
 from runner.jobs.summary import summary
-from runner.tomo.settings import NAMES, Settings, load_settings
 
 if TYPE_CHECKING:
     from runner.tomo.forecast import Forecast
+    from runner.tomo.series.entries import Entry
+    from runner.tomo.settings import Settings
 
-_FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
 
-
-@click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("scan", type=_FILE)
-@click.argument("volume", type=_FILE, required=False)
-@click.argument("more", type=_FILE, nargs=-1, metavar="", callback=check_paths)
-@click.option("--config", type=_FILE, help="TOML file with any of the settings below; options go before it.")
-@settings_options
-@click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.command("reconstruct", cls=SettingsCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--overwrite", is_flag=True, help="Replace VOLUME, or recon.toml, if it is there.")
 @click.option(
     "--report/--no-report",
     default=True,
@@ -63,17 +58,18 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
     help="Time a chunk, say what would be done and how long it would take, and stop.",
 )
 def command(
-    scan: Path,
-    volume: Path | None,
-    config: Path | None,
     *,
-    more: tuple[Path, ...],
+    scan: Path,
+    volume: Path,
+    entries: tuple[Entry, ...],
+    settings: Settings,
+    notes: Sequence[str],
+    init: Path | None,
     overwrite: bool,
     report: bool,
     rows_shown: tuple[int, ...] | None,
     only_plan: bool,
     where: str | None,
-    **given: Any,
 ) -> None:
     """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME.
 
@@ -84,15 +80,16 @@ def command(
     SCAN alone may be a table of scans (.csv), with columns scan, volume and any settings; and several scans
     may stand before a folder: all are made by one cluster, whatever becomes of the others.
     """
-    settings = load_settings(config, given)
-    if volume is None or more:
-        entries = series_of(scan, volume, more, settings)
-        if rows_shown is not None:
-            raise UsageError("--slice is for one scan", "name one scan and its volume")
-        if only_plan:
-            plan_series(entries, where)
-        else:
-            reconstruct_series(entries, where, overwrite=overwrite, report=report)
+    for note in notes:
+        say(note)
+    if init is not None:
+        write_settings(init, scan, volume, settings, overwrite=overwrite)
+    elif entries and rows_shown is not None:
+        raise UsageError("--slice is for one scan", "name one scan and its volume")
+    elif entries and only_plan:
+        plan_series(entries, where)
+    elif entries:
+        reconstruct_series(entries, where, overwrite=overwrite, report=report)
     elif only_plan:
         _print_plan(scan, volume, settings, where)
     elif rows_shown is not None:
@@ -134,11 +131,10 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     from runner.tomo.volume.place import check_place
 
     given = command.make_context("reconstruct", list(args)).params
-    scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
-    if volume is None or given["more"]:
+    scan, volume, settings = given["scan"], given["volume"], given["settings"]
+    if given["entries"]:
         raise UsageError("several scans cannot be foreseen", "give the job's size, or one scan")
-    check_place(volume.absolute(), overwrite=given.pop("overwrite"))
-    settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
+    check_place(volume.absolute(), overwrite=given["overwrite"])
     opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
         plan, timed = calibrate(opened, volume.absolute(), settings, client)

@@ -5,44 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from runner.jobs.display import Display, say
-from runner.tomo.series.entries import TABLE, Entry, entries_of_paths, read_table
-from runner.tomo.settings import Settings
-
-
-def series_of(scan: Path, volume: Path | None, more: Sequence[Path], settings: Settings) -> tuple[Entry, ...]:
-    """Tell which scans the command line asks for: a table of them, or several and a folder.
-
-    Raises
-    ------
-    MissingFileError, UsageError
-        If they cannot be told.
-    """
-    if volume is None:
-        return read_table(scan, settings)
-    return entries_of_paths((scan, volume, *more[:-1]), more[-1], settings)
-
-
-def check_paths(ctx: click.Context, _: click.Parameter, more: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Find what is wrong with the paths as the command line is read: click calls it.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no volume.
-    MissingFileError, UsageError
-        As from `series_of`.
-    """
-    scan, volume = ctx.params["scan"], ctx.params["volume"]
-    if volume is None and scan.suffix != TABLE:
-        raise click.MissingParameter(ctx=ctx, param_hint="VOLUME", param_type="argument")
-    if volume is None or more:
-        series_of(scan, volume, more, Settings())
-    return more
+from runner.tomo.series.entries import Entry
 
 
 def reconstruct_series(entries: Sequence[Entry], where: str | None, *, overwrite: bool, report: bool) -> None:

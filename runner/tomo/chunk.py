@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +16,7 @@ from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
+from runner.tomo.stages import Passage
 from runner.tomo.thumbnail import shrink
 from runner.tomo.volume.slab import Target, write_slab
 
@@ -42,6 +39,7 @@ class Setup:
     size: int | None = None
     half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
+    region: tuple[tuple[int, int], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +59,8 @@ class Recipe:
     slope : float
         By how many columns the rotation axis moves from one row to the next; it is where the setup says in
         the detector's middle row.
+    mask_value : float
+        What is outside of the setup's mask, in the volume's unit.
     """
 
     scan: Scan
@@ -68,6 +68,7 @@ class Recipe:
     scale: float
     corrections: Corrections = NO_CORRECTIONS
     slope: float = 0.0
+    mask_value: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class ChunkResult:
     chunk : Chunk
         Its rows, all written and verified.
     seconds : dict of str to float
-        Wall time of each stage: read, reconstruct, write.
+        Wall time of each stage: read, reconstruct, write; without the wait for it.
     worker : str
         Address of the worker, or ``"local"``.
     begun : dict of str to float
@@ -114,8 +115,8 @@ class ChunkResult:
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     """Make the slices of a chunk.
 
-    On a Dask worker all its threads work on one chunk, and a second chunk waits: the plan counts on one
-    chunk's memory.
+    On a Dask worker all its threads work on one chunk in each stage. Several chunks may be on their way at
+    once, but never two in one stage (see :mod:`runner.tomo.stages`).
 
     Parameters
     ----------
@@ -129,18 +130,18 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     RunnerError
         As from reading, correcting and writing.
     """
-    with _ONE_AT_A_TIME:
-        address, own_threads = _where(threads)
-        clock = _Clock()
-        sinograms = _prepare(job, chunk, own_threads, clock)
+    address, own_threads = _where(threads)
+    with Passage() as passage:
+        sinograms = _prepare(job, chunk, own_threads, passage)
         shown = _shown(job.shown_row, chunk, sinograms)
-        slices = _reconstruct(job, sinograms, own_threads, clock)
+        slices = _reconstruct(job, sinograms, own_threads, passage)
         del sinograms  # the plan counts on it
-        with clock.stage("write"):
-            write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(
-            chunk=chunk, seconds=clock.seconds, worker=address, begun=clock.begun, sinogram=shown
-        )
+        with passage.stage("write"):
+            write_slab(job.target, chunk.first_row, slices, threads=own_threads)
+            del slices  # before the next chunk's come
+    return ChunkResult(
+        chunk=chunk, seconds=passage.seconds, worker=address, begun=passage.begun, sinogram=shown
+    )
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -148,13 +149,13 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
 
     Parameters and errors are those of `process_chunk`.
     """
-    with _ONE_AT_A_TIME:
-        own_threads, clock = _where(threads)[1], _Clock()
-        return _reconstruct(recipe, _prepare(recipe, chunk, own_threads, clock), own_threads, clock)
+    with Passage() as passage:
+        own_threads = _where(threads)[1]
+        return _reconstruct(recipe, _prepare(recipe, chunk, own_threads, passage), own_threads, passage)
 
 
-def _prepare(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
-    with clock.stage("read"), warnings_to_client(_COMPILER):
+def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
+    with passage.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
@@ -163,13 +164,15 @@ def _prepare(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArr
 
 
 def _reconstruct(
-    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, clock: _Clock
+    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, passage: Passage
 ) -> NDArray[np.float32]:
-    with clock.stage("reconstruct"):
+    with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
         slices = reconstruct(sinograms)
         slices *= np.float32(recipe.scale)
+        if reconstruct.outside is not None:
+            np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
     return slices
 
 
@@ -181,7 +184,6 @@ def _shown(
     return row, shrink(sinograms[row - chunk.first_row])
 
 
-_ONE_AT_A_TIME = threading.Lock()
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
 
 
@@ -203,6 +205,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         size=setup.size,
         half_acquisition=setup.half_acquisition,
         weights=setup.weights,
+        region=setup.region,
     )
 
 
@@ -213,16 +216,3 @@ def _where(threads: int) -> tuple[str, int]:
     except ValueError:
         return "local", threads
     return str(worker.address), int(worker.state.nthreads)
-
-
-@dataclass(slots=True)
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
-    begun: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        self.begun[name] = time.time()
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start

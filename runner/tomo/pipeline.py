@@ -22,16 +22,17 @@ from runner.tomo.end import end
 from runner.tomo.greys import find_greys
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
-from runner.tomo.physics import as_told, corrections_of
+from runner.tomo.physics import as_told, as_used, corrections_of
 from runner.tomo.plan import Chunk, Plan, Resources, Work, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.report.diary import Diary
 from runner.tomo.report.run import Run
 from runner.tomo.scan import Scan
-from runner.tomo.settings import AUTO, Settings, rows_within
+from runner.tomo.scan.binning import binned_place, binned_range, left_over, unbinned_place
+from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import Content
-from runner.tomo.volume.forms import pixels_of
+from runner.tomo.volume.forms import pixels_of, sweep
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
@@ -84,25 +85,31 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     Parameters
     ----------
     scan : Scan
+        As it was taken.
     settings : Settings
     resources : Resources
     center : float or None
-        The rotation axis that was found, if it is to be found.
+        The rotation axis that was found, if it is to be found, as a column of the detector.
 
     Raises
     ------
     UsageError
-        If the settings ask for rows that are not there.
+        If the settings ask for rows or for a rotation axis that are not on the detector.
     ScanError
         If the memory does not suffice.
     """
-    rows = rows_within(settings.rows, scan.rows)
+    used = as_used(scan, settings)
+    rows = binned_range("rows", rows_within(settings.rows, scan.rows), used.binning, used.rows)
+    given = center_within(settings.center, scan.columns, settings.bin)
+    axis = center if given is None else given
     work = work_of(
-        scan,
+        used,
         *rows,
-        corrections_of(scan, settings),
-        center=center if settings.center == AUTO else float(settings.center),
+        corrections_of(used, settings),
+        center=None if axis is None else binned_place(axis, used.binning),
         field=settings.field_of_view,
+        x=settings.x,
+        y=settings.y,
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -155,40 +162,39 @@ def reconstruct(
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form.
+        If slices could not be made; the others are kept in the volume's unfinished form. A WriteError where
+        they could not be written, as on a full disk.
     PartialError
         If the time did not suffice; the same.
     """
     started, diary = time.monotonic(), Diary(on_note)
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    if place.exists():
+        sweep(place)
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
-    scale, units = unit_scale(scan.pixel_size, settings)
+    used = as_used(scan, settings)
+    _, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        for finding in inspection.findings:
-            on_note(str(finding))
+        for line in (*inspection.findings, left_over(scan, settings.bin)):
+            if line:
+                on_note(str(line))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
-        recipe = Recipe(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
-            setup=setup_of(scan, plan, axis.position, settings),
-            scale=scale,
-            slope=axis.slope,
-        )
+        recipe = recipe_of(used, plan, axis, settings)
         greys = greys_found_before(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
         parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
-        content = content_of(scan, plan, units, parameters, command_line, greys=greys)
+        content = content_of(used, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
-            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
+            begun = go_on(place, found, content, plan, client, seconds_left=seconds_left)
             diary(_going_on(begun, plan))
         job = Job(
             **{item.name: getattr(recipe, item.name) for item in fields(recipe)},
@@ -201,6 +207,7 @@ def reconstruct(
                     client,
                     functools.partial(process_chunk, job),
                     begun.chunks,
+                    at_once=plan.at_once,
                     on_progress=on_progress,
                     on_retry=diary.retry,
                     seconds_left=seconds_left,
@@ -279,13 +286,28 @@ def files_of(scan: Scan) -> set[Path]:
     return {scan.path, *(file for some in frames for file in some.files)}
 
 
+def recipe_of(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Recipe:
+    """Say how all slices are made, of the scan as it is used."""
+    return Recipe(
+        scan=scan,
+        corrections=corrections_of(scan, settings),
+        setup=setup_of(scan, plan, axis.position, settings),
+        scale=unit_scale(scan.pixel_size, settings)[0],
+        slope=axis.slope,
+        mask_value=settings.mask_value,
+    )
+
+
 def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
-    """Say what the workers' reconstructor is made of."""
+    """Say what the workers' reconstructor is made of, for the scan as it is used.
+
+    The axis, `center`, is a column of the detector.
+    """
     return Setup(
         angles=tuple(scan.angles.tolist()),
         weights=shares_of(scan.angles),
         columns=scan.columns,
-        center=center,
+        center=binned_place(center, scan.binning),
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -296,6 +318,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         memory=plan.buffers,
         size=plan.work.size,
         half_acquisition=plan.work.blended,
+        region=plan.work.region,
     )
 
 
@@ -313,9 +336,19 @@ def content_of(
     return Content(
         title=scan.title or scan.path.name,
         first_row=work.first_row,
-        shape=(work.rows, work.size, work.size),
+        shape=(work.rows, *work.shape),
+        corner=_corner(work),
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
-        provenance=collect(scan.path, typed, parameters),
+        defects=scan.defects,
+        provenance=collect(scan.path, typed, parameters, files_of(scan)),
     )
+
+
+def _corner(work: Work) -> tuple[float, float, float]:
+    """Tell where the first pixel of a volume lies."""
+    (y, _), (x, _) = work.region or ((0, 0), (0, 0))
+    middle = (work.size - 1) / 2
+    first = unbinned_place(work.first_row, work.binning) / work.binning
+    return first, y - middle, x - middle

@@ -19,8 +19,8 @@ from runner.tomo.check import checked_scan
 from runner.tomo.chunk import Recipe, make_slices
 from runner.tomo.dispatch import resources_of, run_chunks
 from runner.tomo.parameters import Axis
-from runner.tomo.physics import as_told, corrections_of
-from runner.tomo.pipeline import content_of, plan_for, setup_of, unit_scale
+from runner.tomo.physics import as_told, as_used
+from runner.tomo.pipeline import content_of, plan_for, recipe_of, unit_scale
 from runner.tomo.plan import Chunk
 from runner.tomo.settings import Settings, rows_within
 from runner.tomo.volume.content import Content
@@ -68,7 +68,8 @@ def make_preview(
     scan_path : Path
         The input.
     rows : sequence of int, or None
-        Detector rows; None for the middle one of those that the settings choose.
+        Detector rows; None for the middle one of those that the settings choose. Where pixels are binned,
+        the slice that holds them.
     settings, client, on_note, seconds_left
         As for :func:`runner.tomo.pipeline.reconstruct`.
 
@@ -90,18 +91,14 @@ def make_preview(
     for row in chosen:
         if not 0 <= row < scan.rows:
             raise UsageError(f"row {row} is not on the detector", f"choose within 0 .. {scan.rows - 1}")
-    scale, units = unit_scale(scan.pixel_size, settings)
+    used = as_used(scan, settings)
+    _, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     axis = find_axis(scan, settings, client)
     plan = plan_for(scan, settings, resources_of(client), axis.position)
-    recipe = Recipe(
-        scan=scan,
-        corrections=corrections_of(scan, settings),
-        setup=setup_of(scan, plan, axis.position, settings),
-        scale=scale,
-        slope=axis.slope,
-    )
-    chunks = [Chunk(first_row=row, end_row=row + 1) for row in chosen]
+    recipe = recipe_of(used, plan, axis, settings)
+    held = {min(row // used.binning, used.rows - 1): row for row in reversed(chosen)}
+    chunks = [Chunk(first_row=row, end_row=row + 1) for row in sorted(held)]
     made, failures, left = run_chunks(
         client, functools.partial(_make, recipe), chunks, seconds_left=seconds_left
     )
@@ -111,9 +108,9 @@ def make_preview(
     if left:
         raise PartialError("the time is over: not all slices were made", "give the job more time")
     return Preview(
-        rows=chosen,
+        rows=tuple(sorted(held.values())),
         slices=np.stack([slice_ for _, slice_ in sorted(made, key=lambda one: one[0])]),
-        content=content_of(scan, plan, units, (), (), greys=FLOAT32),
+        content=content_of(used, plan, units, (), (), greys=FLOAT32),
         axis=axis,
         seconds=time.monotonic() - started,
     )

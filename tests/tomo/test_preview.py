@@ -15,9 +15,10 @@ from .conftest import pixels
         {},
         {"center": 24.5, "window": "hann", "rings": "sorting", "zingers": 0.2},
         {"center": 24.5, "delta_beta": 50, "energy": 20, "distance": 0.01, "unsharp": "gaussian"},
-        {"center": 24.5, "method": "fbp", "mask": True, "units": "1/pixel"},
+        {"center": 24.5, "method": "fbp", "mask": True, "mask_value": -1.0, "units": "1/pixel"},
+        {"center": 24.5, "x": "5:40", "y": "20:30"},
     ],
-    ids=["as it is", "rings", "phase", "fbp"],
+    ids=["as it is", "rings", "phase", "fbp", "part"],
 )
 def test_a_slice_is_bit_for_bit_that_of_the_volume(small_scan, tmp_path, client, settings):
     settings = Settings(**settings)
@@ -27,6 +28,14 @@ def test_a_slice_is_bit_for_bit_that_of_the_volume(small_scan, tmp_path, client,
     np.testing.assert_array_equal(made.slices, pixels(outcome.volume)[[3, 50, 99]])
     assert made.content.units == outcome.units
     assert made.axis.position == outcome.axis.position
+
+
+def test_of_larger_pixels_the_slice_is_that_which_holds_the_row(small_scan, tmp_path, client):
+    settings = Settings(center=24.5, bin=2)
+    outcome = reconstruct(small_scan, tmp_path / "volume.h5", settings, client)
+    made = make_preview(small_scan, (7, 30, 6, 99), settings, client)
+    assert made.rows == (6, 30, 99)
+    np.testing.assert_array_equal(made.slices, pixels(outcome.volume)[[3, 15, 49]])
 
 
 def test_the_middle_is_that_of_the_rows_that_were_chosen(small_scan, client):

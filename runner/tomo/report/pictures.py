@@ -88,7 +88,7 @@ def draw_sinogram(run: Run) -> Picture | None:
     for result in run.results:
         if result.sinogram is not None:
             row, sinogram = result.sinogram
-            size = (run.scan.columns, run.scan.projections.count)
+            size = (run.plan.work.columns, run.plan.work.angles)
             name = f"sinogram of row {row} (column, projection)"
             return _draw(run, sinogram, size, name, window_of(sinogram))
     return None

@@ -34,6 +34,25 @@ class Entry:
     settings: Settings
 
 
+def entries_of(
+    scan: Path, volume: Path | None, more: Sequence[Path], settings: Settings
+) -> tuple[Entry, ...]:
+    """Tell which scans a command line asks for, if it is a table of them or several; else there is none.
+
+    Raises
+    ------
+    MissingFileError, UsageError
+        If they cannot be told.
+    """
+    if scan.suffix == TABLE:
+        if volume is not None:
+            raise UsageError(f"{scan} is a table, and {volume} is given too", "a table names the volumes")
+        return read_table(scan, settings)
+    if volume is None or not more:
+        return ()
+    return entries_of_paths((scan, volume, *more[:-1]), more[-1], settings)
+
+
 def entries_of_paths(scans: Sequence[Path], folder: Path, settings: Settings) -> tuple[Entry, ...]:
     """Reconstruct each of some scans into a folder, under its own name.
 

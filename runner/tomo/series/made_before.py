@@ -9,7 +9,7 @@ from runner.listing import few
 from runner.tomo.axis_of_scan import axis_found_before
 from runner.tomo.check import inspect
 from runner.tomo.parameters import Axis, parameters_of
-from runner.tomo.physics import as_told
+from runner.tomo.physics import as_told, as_used
 from runner.tomo.pipeline import content_of, greys_found_before, plan_for, unit_scale
 from runner.tomo.plan import Resources
 from runner.tomo.settings import AUTO, Settings
@@ -36,10 +36,11 @@ def check_made_before(scan_path: Path, volume: Path, settings: Settings, resourc
     scan = as_told(inspect(scan_path, settings.sources).usable(), settings)
     axis = axis_found_before(found, settings) or _axis_given(settings)
     plan = plan_for(scan, settings, resources, axis.position)
-    _, units = unit_scale(scan.pixel_size, settings)
+    used = as_used(scan, settings)
+    _, units = unit_scale(used.pixel_size, settings)
     greys = greys_found_before(found, settings) or Greys(dtype=settings.dtype)
     parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
-    if differing := differences(found, content_of(scan, plan, units, parameters, (), greys=greys)):
+    if differing := differences(found, content_of(used, plan, units, parameters, (), greys=greys)):
         raise WriteError(
             f"{volume} is there, made with {few(differing)}",
             "say --overwrite to replace it, or choose another name",

@@ -59,8 +59,8 @@ def tall(content):
 )
 def test_what_is_written_is_read_by_the_programs_it_is_for(place, tall, greys):
     target = create_volume(place, replace(tall, greys=greys))
-    for first, end in ((25, 37), (0, 12), (12, 25)):
-        write_slab(target, 10 + first, slices()[first:end])
+    for threads, (first, end) in enumerate(((25, 37), (0, 12), (12, 25)), start=1):
+        write_slab(target, 10 + first, slices()[first:end], threads=threads)
     clipped = finish_volume(place, target, RECORDS)
     found, expected = read(place), slices()
     assert found.shape == (ROWS, 5, 4)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from runner.errors import WriteError
+from runner.tomo.volume import slab
 from runner.tomo.volume.content import ChunkRecord
 from runner.tomo.volume.forms import create_volume, discard_volume, finish_volume
 from runner.tomo.volume.hdf5 import DATASET
@@ -140,20 +141,49 @@ def test_missing_slices_are_nan_and_marked(volume, content):
         np.testing.assert_array_equal(file["entry/reconstruction/status"], [1, 1, 0, 0, 1, 1])
 
 
-def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("byte", "row"), [(0, 12), (79, 12), (80, 13), (159, 13)])
+def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch, byte, row, threads):
     target = create_volume(volume, content)
-    real = os.pread
+    real = os.fsync
 
-    def spoil_pixels(descriptor, length, offset):
-        found = real(descriptor, length, offset)
-        return found if offset == target.run_offset else found[:-1] + b"\x55"
+    def spoil_pixels(descriptor):
+        """Lose a bit on the way to the disk."""
+        real(descriptor)
+        place = target.offset + 2 * 80 + byte  # row 12 is the third slice, of 80 bytes each
+        (spoiled,) = os.pread(descriptor, 1, place)
+        os.pwrite(descriptor, bytes([spoiled ^ 1]), place)
 
-    monkeypatch.setattr(os, "pread", spoil_pixels)
-    with pytest.raises(WriteError, match="other bytes than were written from row 12"):
-        write_slab(target, 12, slices(2))
+    monkeypatch.setattr(os, "fsync", spoil_pixels)
+    monkeypatch.setattr(slab, "_BLOCK", 32)  # a slice is two of these and a half
+    with pytest.raises(WriteError, match=f"other bytes than were written of row {row}"):
+        write_slab(target, 12, slices(2), threads=threads)
     monkeypatch.undo()
     with h5py.File(target.path) as file:
         assert not file["entry/reconstruction/status"][:].any()
+
+
+def test_what_the_disk_loses_is_noticed(volume, content, monkeypatch):
+    target = create_volume(volume, content)
+    real = os.fsync
+
+    def cut_short(descriptor):
+        real(descriptor)
+        os.truncate(descriptor, target.offset + 6 * 80 - 1)
+
+    monkeypatch.setattr(os, "fsync", cut_short)
+    with pytest.raises(WriteError, match="of row 15"):
+        write_slab(target, 10, slices(6))
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_no_bit_of_the_volume(volume, content, threads):
+    one, several = create_volume(volume, content), create_volume(volume.with_name("several.h5"), content)
+    write_slab(one, 10, slices(6))
+    write_slab(several, 10, slices(6), threads=threads)
+    for offset, length in ((one.offset, 6 * 80), (one.checksum_offset, 6 * 4), (one.status_offset, 6)):
+        parts = [target.path.read_bytes()[offset : offset + length] for target in (one, several)]
+        assert parts[0] == parts[1]
 
 
 def test_a_volume_that_is_gone_is_a_write_error(volume, content):
