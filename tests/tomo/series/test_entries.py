@@ -44,7 +44,7 @@ def test_a_line_goes_before_what_is_the_same_for_all(tmp_path):
         ("scan,volume,scan\na,b,c\n", "two columns 'scan'"),
         ("scan,volume\na.nx,\n,b.h5\n", "line 2: no volume, line 3: no scan"),
         ("scan,volume\na.nx,a.h5,1\n", "line 2: more values than columns"),
-        ("scan,volume,window\na.nx,a.h5,parzen\nb.nx,b.h5,hann\n", "line 2: .*parzen"),
+        ("scan,volume,window\na.nx,a.h5,tukey\nb.nx,b.h5,hann\n", "line 2: .*tukey"),
         ("scan,volume\na.nx,v.h5\nb.nx,v.h5\n", "v.h5 is the volume of 2 scans"),
     ],
 )
