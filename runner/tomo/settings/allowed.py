@@ -11,6 +11,7 @@ DEVICES = ("cpu", "gpu", "auto")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 FIELDS = ("auto", "full", "half")
+FLATS_BY = ("median", "mean")
 UNITS = ("1/cm", "1/pixel")
 DTYPES = ("float32", "float16", "uint16", "uint8")
 GREYS = "0.1%:99.9%"

@@ -93,8 +93,14 @@ def grey_window(name: str, value: Any) -> str:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
-    """Allow true and false."""
-    if not isinstance(value, bool):
-        raise UsageError(f"{name} {value!r} is neither true nor false")
-    return value
+def whole(least: int, most: int, unit: str) -> Callable[[str, Any], int | None]:
+    """Allow a whole number, or none."""
+
+    def check(name: str, value: Any) -> int | None:
+        if value is not None and (type(value) is not int or not least <= value <= most):
+            raise UsageError(
+                f"{name} {value!r} is not allowed", f"give a whole number from {least} to {most}{unit}"
+            )
+        return value
+
+    return check

@@ -17,6 +17,7 @@ from runner.tomo.settings.allowed import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     GREYS,
     METHODS,
     PADDINGS,
@@ -27,16 +28,17 @@ from runner.tomo.settings.allowed import (
 from runner.tomo.settings.checks import (
     between,
     column_or_auto,
-    flag,
     fraction,
     grey_window,
     one_of,
     read_rings,
     read_unsharp,
     row_range,
+    whole,
 )
+from runner.tomo.sources import CHECKS as SOURCE_CHECKS
 from runner.tomo.sources import NAMES as SOURCE_NAMES
-from runner.tomo.sources import Sources, text_or_none
+from runner.tomo.sources import Sources, flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ class Settings:
     ----------
     entry, projections, flats, darks, angles, subset : str or None
         Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
+    no_flats, no_darks : bool
+        See there.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, device, window, padding : str
@@ -60,6 +64,15 @@ class Settings:
         First detector row and the one after the last; None for the outermost, or for all.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    flats_by : str
+        How the flats of a group become one: ``"median"`` or ``"mean"``.
+    ring_current : bool
+        Follow the storage ring's current, where the scan tells it of every frame.
+    air : int or None
+        Normalise every line of a projection by so many columns of air at both of its ends; None for not.
+    double_flat : float or None
+        Take away the mean of all projections (double flat-field), less its blur by a Gaussian of so many
+        pixels; 0 for all of the mean, None for not.
     defects : bool
         Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
@@ -90,6 +103,8 @@ class Settings:
     darks: str | None = None
     angles: str | None = None
     subset: str | None = None
+    no_flats: bool = False
+    no_darks: bool = False
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
@@ -100,6 +115,10 @@ class Settings:
     field_of_view: str = "auto"
     rows: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    flats_by: str = "median"
+    ring_current: bool = False
+    air: int | None = None
+    double_flat: float | None = None
     defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
@@ -116,6 +135,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        _ = self.sources  # raises if they contradict each other
         if self.device == "gpu" and self.method != "fourier":
             raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
         if self.greys != GREYS and not self.dtype.startswith("uint"):
@@ -138,7 +158,7 @@ NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name !=
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(SOURCE_NAMES, text_or_none),
+        **SOURCE_CHECKS,
         "center": column_or_auto,
         "method": one_of(*METHODS),
         "quality": one_of(*QUALITIES),
@@ -149,6 +169,10 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "field_of_view": one_of(*FIELDS),
         "rows": row_range,
         "units": one_of(*UNITS),
+        "flats_by": one_of(*FLATS_BY),
+        "ring_current": flag,
+        "air": whole(1, 10_000, " columns"),
+        "double_flat": between(0, 500, " pixels"),
         "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),
