@@ -27,7 +27,7 @@ class SettingsCommand(click.Command):
     def __init__(self, name: str, *, params: list[click.Parameter], **attributes: Any) -> None:
         self._themes = themes()
         places = [click.Argument([name], type=_FILE, required=False) for name in PLACES]
-        more = click.Argument(["more"], type=_FILE, nargs=-1, metavar="")
+        more = click.Argument(["more"], type=_FILE, nargs=-1)
         config = click.Option(
             ["--config"],
             type=_FILE,

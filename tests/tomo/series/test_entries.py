@@ -40,7 +40,7 @@ def test_a_line_goes_before_what_is_the_same_for_all(tmp_path):
     [
         ("scan,volume\n", "no lines below"),
         ("", "no column 'scan'"),
-        ("scan,windwo\na,hann\n", "no column 'volume'.*unknown column 'windwo', did you mean window?"),
+        ("scan,windov\na,hann\n", "no column 'volume'.*unknown column 'windov', did you mean window?"),
         ("scan,volume,scan\na,b,c\n", "two columns 'scan'"),
         ("scan,volume\na.nx,\n,b.h5\n", "line 2: no volume, line 3: no scan"),
         ("scan,volume\na.nx,a.h5,1\n", "line 2: more values than columns"),

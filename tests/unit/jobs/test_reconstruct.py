@@ -186,7 +186,7 @@ def test_several_scans_and_a_folder(scan, tmp_path, reached, capsys):
 
 def test_what_is_wrong_with_a_table_is_known_before_there_is_a_cluster(tmp_path):
     assert command.make_context("reconstruct", ["scan.nx", "volume.h5"]).params["entries"] == ()
-    (tmp_path / "scans.csv").write_text("scan,volume,windwo\na,b,c\n")
+    (tmp_path / "scans.csv").write_text("scan,volume,windov\na,b,c\n")
     with pytest.raises(UsageError, match=r"did you mean window\?"):
         command.make_context("reconstruct", [str(tmp_path / "scans.csv")])
 
