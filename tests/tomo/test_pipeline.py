@@ -257,14 +257,17 @@ def run_until(done, scan, volume, client, settings=SETTINGS):
         reconstruct(scan, volume, settings, client, on_progress=look)
 
 
-def test_a_run_that_was_stopped_is_gone_on_with(small_scan, tmp_path, expected, client):
+def test_a_run_that_was_stopped_is_gone_on_with(tmp_path, tmp_path_factory, client):
+    scan = tmp_path_factory.mktemp("tall") / "scan.nx"  # of more chunks than workers can have at once
+    write_scan(scan, Simulation(rows=400, columns=48, angles=40, center=24.5, noise=False))
+    expected, _ = by_hand(scan, scan.with_name("whole.h5"), 400)
     volume, notes = tmp_path / "volume.h5", []
-    run_until(16, small_scan, volume, client)
-    run_until(16, small_scan, volume, client)
+    run_until(16, scan, volume, client)
+    run_until(16, scan, volume, client)
     assert names(tmp_path) == ["volume.h5.partial"]
-    outcome = reconstruct(small_scan, volume, SETTINGS, client, on_note=notes.append)
-    assert 16 <= outcome.made <= 68
-    assert f"going on with {volume}.partial: {100 - outcome.made} of 100 slices are there" in notes
+    outcome = reconstruct(scan, volume, SETTINGS, client, on_note=notes.append)
+    assert 16 <= outcome.made <= 400 - 32
+    assert f"going on with {volume}.partial: {400 - outcome.made} of 400 slices are there" in notes
     np.testing.assert_array_equal(pixels(volume), expected)
     assert names(tmp_path) == ["volume.h5"]
 
