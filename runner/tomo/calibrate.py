@@ -17,7 +17,7 @@ from runner.tomo.axis_of_scan import find_axis
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
 from runner.tomo.dispatch import resources_of, workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
-from runner.tomo.physics import corrections_of
+from runner.tomo.physics import as_told, as_used, corrections_of
 from runner.tomo.pipeline import content_of, plan_for, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
@@ -82,17 +82,18 @@ def calibrate(scan: Scan, place: Path, settings: Settings, client: Client) -> tu
     resources = resources_of(client)
     plan_for(scan, settings, resources)  # what cannot be done is said before any work
     begun = time.monotonic()
-    axis = find_axis(scan, settings, client)
+    axis = find_axis(as_told(scan, settings), settings, client)
     axis_seconds = time.monotonic() - begun if settings.center == AUTO else 0.0
     plan = plan_for(scan, settings, resources, center=axis.position)
     workers = list(workers_of(client))[:_MOST_WORKERS]
     trials = choose_trials(plan, len(workers))
-    scale, units = unit_scale(scan.pixel_size, settings)
-    setup = setup_of(scan, plan, axis.position, settings)
-    with _trial_volume(scan, place, plan, units, trials) as target:
+    used = as_used(scan, settings)
+    scale, units = unit_scale(used.pixel_size, settings)
+    setup = setup_of(used, plan, axis.position, settings)
+    with _trial_volume(used, place, plan, units, trials) as target:
         job = Job(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
+            scan=used,
+            corrections=corrections_of(used, settings),
             setup=setup,
             target=target,
             scale=scale,

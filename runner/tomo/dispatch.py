@@ -85,6 +85,7 @@ def run_chunks(
     *,
     at_once: int = 1,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_retry: Callable[[Failure], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> tuple[list[Result], list[Failure], list[Chunk]]:
     """Do all chunks, one or a few at a time on every worker.
@@ -105,6 +106,8 @@ def run_chunks(
         How many chunks a worker may have, each in a thread of its own.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    on_retry : callable
+        Called with an attempt that failed, of a chunk that is to be tried again.
     seconds_left : callable
         Returns the seconds until all must be over.
 
@@ -118,7 +121,9 @@ def run_chunks(
     LostError
         If the cluster is gone, or has had no worker for a minute.
     """
-    dispatch = _Dispatch(client, work, tuple(chunks), at_once, seconds_left)
+    dispatch = _Dispatch(
+        client, work, tuple(chunks), at_once=at_once, seconds_left=seconds_left, on_retry=on_retry
+    )
     on_progress(dispatch.progress)
     try:
         while dispatch.unfinished:
@@ -157,12 +162,15 @@ class _Dispatch(Generic[Result]):
         client: Client,
         work: Callable[[Chunk], Result],
         chunks: Sequence[Chunk],
+        *,
         at_once: int,
         seconds_left: Callable[[], float],
+        on_retry: Callable[[Failure], None],
     ) -> None:
         self._client = client
         self._at_once = at_once
         self._seconds_left = seconds_left
+        self._on_retry = on_retry
         self._took: dict[str, float] = {}  # by each worker for its last chunk, seconds
         self._too_late = False
         self._work = work
@@ -298,6 +306,7 @@ class _Dispatch(Generic[Result]):
         if attempt.number == _ATTEMPTS:
             self.failures.append(Failure(chunk=attempt.chunk, cause=cause))
             return
+        self._on_retry(Failure(chunk=attempt.chunk, cause=error))
         failed_on = attempt.failed_on | {attempt.worker}
         self._waiting.append(replace(attempt, number=attempt.number + 1, failed_on=failed_on, cause=cause))
 

@@ -10,7 +10,10 @@ from runner.tomo.correct.corrections import Corrections
 from runner.tomo.reconstruct.acquisition import acquisition_of
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned_range
 from runner.tomo.scan.layout import rows_together
+from runner.tomo.scan.read import BLOCK
+from runner.tomo.settings.ranges import part_within
 from runner.tomo.stages import IN_ALL
 from runner.units import format_size
 
@@ -30,6 +33,9 @@ _WORTH = 1.25  # times as many rows may be read, if chunks overlap for it
 _MARGINS = 4  # chunks are so many times as tall as the margin above and below them, where there is one
 _BASE = 256 << 20  # a worker with its libraries, bytes
 _PIXEL = 4  # float32, bytes
+
+Range = tuple[int | None, int | None]
+"""First and end, which is not included; None for the outermost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +73,10 @@ class Work:
         All frames that are read.
     itemsize : int
         Bytes of a stored pixel.
+    binning : int
+        Stored pixels along both sides of one of those that are counted here.
     size : int
-        Pixels along both sides of a slice.
+        Pixels along both sides of a whole slice.
     detector_rows : int
         All rows that there are.
     rows_together : int
@@ -81,6 +89,9 @@ class Work:
         Of the volume's type.
     extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
+    region : pair of pair of int, or None
+        The part of the slices that is wanted, see
+        :class:`~runner.tomo.reconstruct.geometry.Geometry`.
     method, quality, device : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
@@ -99,9 +110,11 @@ class Work:
     margin: int = 0
     thread_bytes: int = 0
     pixel_bytes: int = _PIXEL
+    binning: int = 1
     extent: int | None = None
     half: bool = False
     blended: bool = False
+    region: tuple[tuple[int, int], tuple[int, int]] | None = None
     method: str = "fourier"
     quality: str = "standard"
     device: str = "cpu"
@@ -110,6 +123,14 @@ class Work:
     def rows(self) -> int:
         """How many rows there are."""
         return self.end_row - self.first_row
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Pixels of what is wanted of a slice, (y, x)."""
+        if self.region is None:
+            return self.size, self.size
+        (y, y_end), (x, x_end) = self.region
+        return y_end - y, x_end - x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,12 +181,13 @@ class Plan:
     @property
     def bytes_read(self) -> int:
         """What all workers together read from the scan, as stored without compression."""
-        return self.work.frames * self.rows_decoded * self.work.columns * self.work.itemsize
+        work = self.work
+        return work.frames * self.rows_decoded * work.columns * work.itemsize * work.binning**2
 
     @property
     def bytes_written(self) -> int:
         """Size of the volume."""
-        return self.work.rows * self.work.size**2 * self.work.pixel_bytes
+        return self.work.rows * math.prod(self.work.shape) * self.work.pixel_bytes
 
 
 def work_of(
@@ -176,18 +198,34 @@ def work_of(
     *,
     center: float | None = None,
     field: str = "auto",
+    x: Range | None = None,
+    y: Range | None = None,
     method: str = "fourier",
     quality: str = "standard",
     device: str = "cpu",
 ) -> Work:
     """Take the sizes from a scan.
 
+    Parameters
+    ----------
+    center : float or None
+        Column of the rotation axis; None if not known yet. Then half acquisition may turn out to make slices
+        larger.
+    x, y : pair of int or None, or None
+        The part of the slices that is wanted, in pixels that are not binned.
+
     Raises
     ------
     ScanError
         If half acquisition is asked for, and the scan is no full turn.
+    UsageError
+        If the part is not in the slice.
     """
     acquisition = acquisition_of(scan.angles.tolist(), scan.columns, center, field)
+    most = 2 * scan.columns if center is None and acquisition.may_be_half else acquisition.size
+    part_y, part_x = (
+        _part_of(name, part, acquisition.size, most, scan) for name, part in (("y", y), ("x", x))
+    )
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
     return Work(
@@ -199,18 +237,26 @@ def work_of(
         darks=darks,
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
+        binning=scan.binning,
         size=acquisition.size,
+        region=None if x is None and y is None else (part_y, part_x),
         extent=acquisition.extent,
         half=acquisition.half,
         blended=acquisition.blended,
         detector_rows=scan.rows,
-        rows_together=rows_together(scan.projections),
+        rows_together=-(-rows_together(scan.projections) // scan.binning),
         margin=corrections.margin,
         thread_bytes=corrections.bytes_per_pixel,
         method=method,
         quality=quality,
         device=device,
     )
+
+
+def _part_of(name: str, part: Range | None, size: int, most: int, scan: Scan) -> tuple[int, int]:
+    """Find the pixels of a part of a slice of `size` pixels; there may be `most` once more is known."""
+    factor = scan.binning
+    return binned_range(name, part_within(name, part, size * factor, most * factor), factor, most)
 
 
 def make_plan(work: Work, resources: Resources) -> Plan:
@@ -305,10 +351,12 @@ def memory_of_rows(work: Work, height: int, threads: int, at_once: int = 1) -> i
     """
     # the frames are gone when the sinograms are mended, and what that takes when the slices come
     read, sinogram = rows_read(work, height), work.columns * work.angles
-    frames = read * work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+    held, passing = (work.itemsize, 0) if work.binning == 1 else (_PIXEL, 2 * BLOCK)
+    frames = read * work.columns * held * (work.angles + 2 * work.flats + work.darks) + passing
     mending = threads * sinogram * work.thread_bytes
-    slices = height * work.size**2 * _PIXEL
-    shorter = height * work.size**2 * work.pixel_bytes if work.pixel_bytes != _PIXEL else 0
+    pixels = height * math.prod(work.shape)
+    slices = pixels * _PIXEL
+    shorter = pixels * work.pixel_bytes if work.pixel_bytes != _PIXEL else 0
     reading = read * sinogram * _PIXEL + max(frames, mending)
     making = read * sinogram * _PIXEL + slices
     writing = slices + shorter  # the sinograms are gone
@@ -351,8 +399,18 @@ def _problem(work: Work, threads: int) -> Problem:
         angles=work.angles,
         columns=work.extent or work.columns,
         size=work.size,
+        shape=work.shape,
         threads=threads,
     )
+
+
+def _size_of(work: Work) -> str:
+    height, width = work.shape
+    return f"{width} x {height}" + (f" (of {work.size} x {work.size})" if work.region else "")
+
+
+def _binned(work: Work) -> str:
+    return "" if work.binning == 1 else f", {work.binning} x {work.binning} pixels of the detector each"
 
 
 def describe(plan: Plan) -> str:
@@ -361,8 +419,8 @@ def describe(plan: Plan) -> str:
     heights = {chunk.rows for chunk in plan.chunks}
     tall = " to ".join(str(height) for height in sorted({min(heights), max(heights)}))
     lines = {
-        "slices": f"{work.rows} of {work.size} x {work.size} pixels, rows {work.first_row}:{work.end_row}",
-        "from": f"{work.angles} projections of {work.columns} columns",
+        "slices": f"{work.rows} of {_size_of(work)} pixels, rows {work.first_row}:{work.end_row}",
+        "from": f"{work.angles} projections of {work.columns} columns{_binned(work)}",
         "workers": f"{resources.workers} with {resources.threads} threads and "
         f"{format_size(resources.memory)} of memory each",
         "chunks": f"{len(plan.chunks)} of {tall} rows" + (f", {plan.at_once} at once" * (plan.at_once > 1)),

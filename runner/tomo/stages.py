@@ -32,10 +32,13 @@ class Passage:
     ----------
     seconds : dict of str to float
         Wall time in each stage, without the wait for it.
+    begun : dict of str to float
+        When each stage began, seconds since 1970 by this machine's clock.
     """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.begun: dict[str, float] = {}
         self._within: threading.Lock | None = None
 
     def __enter__(self) -> Self:
@@ -53,6 +56,7 @@ class Passage:
         busy.acquire()
         self._leave()  # not before: what was made there is still in memory
         self._within = busy
+        self.begun[name] = time.time()
         start = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - start

@@ -103,7 +103,9 @@ def test_what_always_fails_is_told_with_its_cause_and_the_rest_is_done(client, a
 
 
 def test_a_chunk_is_tried_again_on_another_worker(client, tmp_path):
-    results, failures, left = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS)
+    again = []
+    results, failures, left = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS, on_retry=again.append)
+    assert sorted(failure.chunk.first_row for failure in again) == [chunk.first_row for chunk in CHUNKS]
     assert (failures, left) == ([], [])
     assert len(results) == len(CHUNKS)
 

@@ -177,6 +177,14 @@ def test_chunks_with_margins_are_taller_so_that_less_is_read_twice():
     assert plain.bytes_read < margined.bytes_read < 2 * plain.bytes_read
 
 
+def test_a_part_of_the_slices_takes_less_memory():
+    large = work(columns=2048, angles=100)
+    part = replace(large, region=((100, 356), (0, 1024)))
+    assert part.shape == (256, 1024)
+    spared = 16 * (2048**2 - 256 * 1024) * 4
+    assert memory_of_rows(large, 16, 1) - memory_of_rows(part, 16, 1) == spared
+
+
 def test_three_chunks_at_once_where_they_fit():
     several = make_plan(work(end=2048), Resources(workers=4, memory=8 * GIB, threads=2))
     assert several.at_once == 3

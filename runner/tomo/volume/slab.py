@@ -7,6 +7,7 @@ number of processes on any number of machines write their own slices at once, wi
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,6 +72,8 @@ class Target:
     clipped_offset : int
         Of the counts of the first slice's pixels that were below and above what a pixel holds, and of those
         that were not a number: three little-endian uint32 each.
+    clipped_checksum_offset : int
+        Of the CRC-32 of the first slice's counts: a little-endian uint32 each.
     greys : Greys
         The pixels' type.
     files : Files or None
@@ -86,6 +89,7 @@ class Target:
     run: str
     run_offset: int
     clipped_offset: int
+    clipped_checksum_offset: int
     greys: Greys = FLOAT32
     files: Files | None = None
 
@@ -98,6 +102,21 @@ class Target:
     def place(self) -> Path:
         """All of an unfinished volume: a file or a folder."""
         return self.folder or self.path
+
+
+def changing_ranges(target: Target) -> list[tuple[int, int]]:
+    """List which bytes of the file that describes a volume change while it is being made: starts and ends."""
+    slices = target.shape[0]
+    lengths = {
+        target.status_offset: slices,
+        target.checksum_offset: 4 * slices,
+        target.clipped_offset: 12 * slices,
+        target.clipped_checksum_offset: 4 * slices,
+        target.run_offset: len(target.run),
+    }
+    if target.files is None:
+        lengths[target.offset] = slices * _slice_bytes(target)
+    return [(offset, offset + length) for offset, length in lengths.items()]
 
 
 WRITTEN = 1
@@ -155,7 +174,7 @@ def _write_part(
 
         def put(number: int) -> None:
             checksums[number] = crc32(contents[number])
-            _write_all(descriptor, contents[number], places[number])
+            write_all(descriptor, contents[number], places[number])
 
         def compare(number: int) -> None:
             if not _holds(descriptor, contents[number], places[number]):
@@ -175,16 +194,38 @@ def _note(
     descriptor: int, target: Target, index: int, checksums: NDArray[np.uint32], clipped: NDArray[np.uint32]
 ) -> None:
     """Mark slices as written."""
-    _write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
-    _write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
-    _write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
+    write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
+    counts = clipped.astype("<u4")
+    counts_checked = np.array([crc32(one.data) for one in counts], "<u4")
+    write_all(descriptor, counts.tobytes(), target.clipped_offset + 12 * index)
+    write_all(descriptor, counts_checked.tobytes(), target.clipped_checksum_offset + 4 * index)
+    write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
     os.fsync(descriptor)
+
+
+def write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
+    """Write into an open file, all of it: one call writes at most 2 GiB, or what a disk has left."""
+    written = 0
+    while written < len(content):
+        written += os.pwrite(descriptor, content[written:], offset + written)
+
+
+def lay_out_file(path: Path, length: int, content: bytes, *, at: int = 0) -> None:
+    """Make a file that has its length and all but the pixels; one that is there already keeps its pixels."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        if os.fstat(descriptor).st_size != length:
+            os.ftruncate(descriptor, length)
+        if os.pread(descriptor, len(content), at) != content:
+            write_all(descriptor, content, at)
+    finally:
+        os.close(descriptor)
 
 
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     """Return which of some rows are not in a volume yet, or are not as they were written.
 
-    Every slice that is marked as written is read, and its checksum compared.
+    Every slice that is marked as written is read, and its checksum compared, and that of its counts.
 
     Raises
     ------
@@ -194,12 +235,15 @@ def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
         status = os.pread(volume.descriptor, end - index, target.status_offset + index)
-        noted = os.pread(volume.descriptor, 4 * (end - index), target.checksum_offset + 4 * index)
-        expected = np.frombuffer(noted, "<u4").tolist()
+        expected = volume.numbers(target.checksum_offset, index, end)
+        counts = os.pread(volume.descriptor, 12 * (end - index), target.clipped_offset + 12 * index)
+        counts_expected = volume.numbers(target.clipped_checksum_offset, index, end)
         return [
             first_row + number
             for number, mark in enumerate(status)
-            if mark != WRITTEN or not volume.holds(target, index + number, expected[number])
+            if mark != WRITTEN
+            or crc32(counts[12 * number : 12 * number + 12]) != counts_expected[number]
+            or not volume.holds(target, index + number, expected[number])
         ]
 
 
@@ -227,12 +271,12 @@ def clear_slab(target: Target, first_row: int, end_row: int) -> None:
     nothing = np.full((height, width), 0 if target.greys.levels else np.nan, target.greys.stored).tobytes()
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
-        _write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
+        write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
         os.fsync(volume.descriptor)
         for part in _parts(target, index, end):
             with volume.pixels(part) as descriptor:
                 for number in range(part.end - part.index):
-                    _write_all(descriptor, nothing, part.offset + number * len(nothing))
+                    write_all(descriptor, nothing, part.offset + number * len(nothing))
                 os.fsync(descriptor)
 
 
@@ -292,6 +336,11 @@ class _Volume:
         finally:
             os.close(descriptor)
 
+    def numbers(self, offset: int, index: int, end: int) -> list[int]:
+        """Read what is noted of some slices: a number of four bytes of each."""
+        noted = os.pread(self.descriptor, 4 * (end - index), offset + 4 * index)
+        return list(struct.unpack(f"<{end - index}I", noted))
+
     def holds(self, target: Target, index: int, checksum: int) -> bool:
         """Tell whether a slice is there, byte by byte."""
         (part,) = _parts(target, index, index + 1)
@@ -328,12 +377,6 @@ def _opened(target: Target) -> Iterator[_Volume]:
             os.close(folder)
     except OSError as error:
         raise WriteError(f"{target.place} cannot be written ({error})", "see to the file system") from error
-
-
-def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
-    written = 0
-    while written < len(content):  # one call writes at most 2 GiB
-        written += os.pwrite(descriptor, content[written:], offset + written)
 
 
 def _slice_bytes(target: Target) -> int:

@@ -25,7 +25,7 @@ from runner.tomo.volume.slab import clear_slab, rows_to_make, write_slab
 ROWS = 37  # two shards of zarr and a part of one
 NAMES = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
 FOLDERS = ["volume.zarr", "volume"]
-RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, seconds=0.5, worker="tcp://a")]
+RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, worker="tcp://a", begun=0.0, seconds={"read": 0.5})]
 
 
 def read(volume: Path) -> np.ndarray:

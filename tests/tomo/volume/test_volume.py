@@ -22,8 +22,15 @@ def slices(count, seed=0):
 
 def records():
     return [
-        ChunkRecord(first_row=12, end_row=16, seconds=0.5, worker="tcp://b"),
-        ChunkRecord(first_row=10, end_row=12, seconds=0.25, worker="tcp://a"),
+        ChunkRecord(
+            first_row=12,
+            end_row=16,
+            worker="tcp://b",
+            begun=8.0,
+            seconds={"read": 0.25, "write": 0.25},
+            tries=2,
+        ),
+        ChunkRecord(first_row=10, end_row=12, worker="tcp://a", begun=7.0, seconds={"read": 0.25}),
     ]
 
 
@@ -86,6 +93,10 @@ def test_it_says_how_it_came_about(volume, content):
         np.testing.assert_array_equal(process["chunks/rows"], [[10, 12], [12, 16]])
         np.testing.assert_array_equal(process["crc32"], [zlib.crc32(one.tobytes()) for one in slices(6)])
         assert list(process["chunks/worker"].asstr()) == ["tcp://a", "tcp://b"]
+        np.testing.assert_array_equal(process["chunks/begun"], [7, 8])
+        np.testing.assert_array_equal(process["chunks/seconds_read"], [0.25, 0.25])
+        np.testing.assert_array_equal(process["chunks/seconds_write"], [0, 0.25])
+        np.testing.assert_array_equal(process["chunks/tries"], [1, 2])
 
 
 def test_without_a_pixel_size_all_is_in_pixels(volume, content):
