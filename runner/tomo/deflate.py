@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 try:
-    from isal.igzip_lib import IsalError as DeflateError
-    from isal.isal_zlib import crc32, decompress
+    from isal import isal_zlib as _zlib
 except ImportError:  # no wheel for this kind of machine
-    from zlib import crc32, decompress
-    from zlib import error as DeflateError  # type: ignore[assignment]
+    import zlib as _zlib  # type: ignore[no-redef]
 
-__all__ = ["DeflateError", "crc32", "decompress"]
+DeflateError: type[Exception] = _zlib.error  # type: ignore[assignment]  # isal's stubs call it an instance
+crc32 = _zlib.crc32
+decompress = _zlib.decompress
