@@ -25,6 +25,7 @@ demo:
 
 test: environment lint docs
 	@tools/mpi.sh
+	@tools/browser.sh
 	@tools/valgrind.sh
 	tools/tests.sh
 

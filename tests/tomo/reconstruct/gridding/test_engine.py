@@ -121,17 +121,37 @@ def test_angles_need_not_be_even_nor_sorted_nor_the_axis_at_rest():
 
 
 @pytest.mark.parametrize("method", ["fourier", "exact", "fbp"])
-@pytest.mark.parametrize("region", [((0, 60), (0, 60)), ((40, 57), (3, 33)), ((10, 11), (59, 60))])
-def test_a_region_is_a_part_of_the_whole(method, region):
+@pytest.mark.parametrize(
+    ("size", "region"),
+    [
+        (60, ((0, 60), (0, 60))),
+        (60, ((40, 57), (3, 33))),
+        (60, ((10, 11), (59, 60))),
+        (61, ((59, 61), (0, 31))),
+        (61, ((7, 20), (30, 61))),
+    ],
+)
+def test_a_region_is_cut_out_of_the_whole_bit_by_bit(method, size, region):
     sinograms = noise(9, 40, 60)
-    options = {"method": method, "center": 27.25, "quality": "high"}
+    options = {"method": method, "center": 27.25, "size": size}
     whole = make(sinograms, **options)
     (y, y_end), (x, x_end) = region
-    part = make(sinograms, region=region, **options)
-    expected = whole[:, y:y_end, x:x_end]
-    assert part.shape == expected.shape
-    # each grid has its own error
-    np.testing.assert_allclose(part, expected, atol=2e-4 * np.abs(whole).max())
+    for threads in (1, 3):
+        part = make(sinograms, region=region, threads=threads, **options)
+        np.testing.assert_array_equal(part, whole[:, y:y_end, x:x_end])
+
+
+@settings(max_examples=25, deadline=None)
+@given(size=st.integers(8, 70), borders=st.tuples(*[st.floats(0, 1)] * 4), threads=st.integers(1, 2))
+def test_any_region_is_cut_out_of_the_whole(size, borders, threads):
+    sinograms = noise(3, 11, 40)
+    top, left = (int(border * (size - 1)) for border in borders[:2])
+    bottom, right = (
+        begin + 1 + int(border * (size - begin - 1))
+        for begin, border in zip((top, left), borders[2:], strict=True)
+    )
+    part = make(sinograms, size=size, region=((top, bottom), (left, right)), threads=threads)
+    np.testing.assert_array_equal(part, make(sinograms, size=size)[:, top:bottom, left:right])
 
 
 def test_no_bit_depends_on_neighbours_chunks_threads_or_memory():
