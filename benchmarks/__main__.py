@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("launch", "map", "reconstruct", "chain", "memory", "scheduler", "pictures")
+NAMES = ("launch", "map", "reconstruct", "chain", "memory", "scheduler", "guard", "pictures")
 
 
 def main() -> None:
