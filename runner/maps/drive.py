@@ -208,7 +208,11 @@ class Drive:
         for outcome in outcomes:
             if outcome.state == "unwritten":
                 where = f"{self._layout.results} ({outcome.problem})"
-                self._give_up(WriteError(f"results cannot be written to {where}", "see to the space and the rights there"))
+                self._give_up(
+                    WriteError(
+                        f"results cannot be written to {where}", "see to the space and the rights there"
+                    )
+                )
                 continue
             self._durations.add(outcome.seconds)
             self._count(failed=outcome.state == "failed")
