@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.scan.finding import Finding
 
 
@@ -26,11 +27,14 @@ class Frames:
         Path inside the file of a dataset with axes (frame, row, column).
     indices : (frame,) int64
         Which frames along the first axis, ascending.
+    binning : int
+        So many pixels along both sides are read as one, see :mod:`runner.tomo.scan.binning`.
     """
 
     file: Path
     dataset: str
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -57,12 +61,15 @@ class Images:
         How many images each file holds.
     indices : (frame,) int64
         Which frames, ascending; those of the first file come first.
+    binning : int
+        As of `Frames`.
     """
 
     folder: Path
     names: tuple[str, ...]
     pages: int
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -86,10 +93,13 @@ class FrameGroup:
     position : float
         Where the group stands in the sequence of projections: 0 before the first, `n` after the
         last of n projections, 0.5 n in the middle. Flats are interpolated along this axis.
+    currents : (frame,) float64, or None
+        Of the storage ring, at each frame, in any unit; None where it is not known.
     """
 
     frames: Frames | Images
     position: float
+    currents: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,7 +121,7 @@ class Scan:
     flats, darks : tuple of FrameGroup
         In the order in which they were taken. Either may be empty only if the reader was told so.
     rows, columns : int
-        The detector's shape, pixels.
+        The detector's shape, pixels; larger ones where the frames are binned.
     dtype : np.dtype
         Type of the stored pixels.
     pixel_size : float or None
@@ -124,6 +134,12 @@ class Scan:
         The scan's own name, for people.
     axis_hint : float or None
         Detector column of the rotation axis as the file tells it.
+    currents : (angle,) float64, or None
+        Of the storage ring, at each projection, in the flats' unit; None where it is not known.
+    beam : float
+        Counts of the beam without sample, where there are no flats: 1 if the projections are transmissions.
+    defects : Defects or None
+        Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding
         What was noticed when it was opened.
     """
@@ -143,4 +159,12 @@ class Scan:
     distance: float | None = None
     title: str = ""
     axis_hint: float | None = None
+    currents: NDArray[np.float64] | None = None
+    beam: float = 1.0
+    defects: Defects | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def binning(self) -> int:
+        """How many pixels of the detector, along both sides, are one of `rows` and `columns`."""
+        return self.projections.binning

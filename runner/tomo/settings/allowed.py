@@ -8,9 +8,11 @@ from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
 DEVICES = ("cpu", "gpu", "auto")
-WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
+WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "parzen", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
+BINS = (1, 2, 4, 8)
 FIELDS = ("auto", "full", "half")
+FLATS_BY = ("median", "mean")
 UNITS = ("1/cm", "1/pixel")
 DTYPES = ("float32", "float16", "uint16", "uint8")
 GREYS = "0.1%:99.9%"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from runner.tomo.settings.allowed import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     GREYS,
     METHODS,
     PADDINGS,
@@ -25,18 +27,22 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import (
+    Check,
     between,
+    bin_factor,
     column_or_auto,
-    flag,
     fraction,
     grey_window,
+    number,
     one_of,
     read_rings,
     read_unsharp,
     row_range,
+    whole,
 )
+from runner.tomo.sources import CHECKS as SOURCE_CHECKS
 from runner.tomo.sources import NAMES as SOURCE_NAMES
-from runner.tomo.sources import Sources, text_or_none
+from runner.tomo.sources import Sources, flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,8 @@ class Settings:
     ----------
     entry, projections, flats, darks, angles, subset : str or None
         Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
+    no_flats, no_darks : bool
+        See there.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, device, window, padding : str
@@ -56,10 +64,26 @@ class Settings:
     field_of_view : str
         ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
         where not; ``"auto"`` finds out.
+    bin : int
+        So many detector pixels along both sides become one: 1, 2, 4 or 8. All else that is counted in pixels
+        is counted in those of the detector: `rows`, `center`, and `x` and `y`.
     rows : pair of int or None, or None
         First detector row and the one after the last; None for the outermost, or for all.
+    x, y : pair of int or None, or None
+        The part of the slices that is made, in pixels of the whole slice; None as for `rows`.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    flats_by : str
+        How the flats of a group become one: ``"median"`` or ``"mean"``.
+    ring_current : bool
+        Follow the storage ring's current, where the scan tells it of every frame.
+    air : int or None
+        Normalise every line of a projection by so many columns of air at both of its ends; None for not.
+    double_flat : float or None
+        Take away the mean of all projections (double flat-field), less its blur by a Gaussian of so many
+        pixels; 0 for all of the mean, None for not.
+    defects : bool
+        Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
         How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
     zingers : float or None
@@ -72,7 +96,9 @@ class Settings:
         Of the photons in keV, from the sample to the detector and at the sample in metres; None for what the
         scan tells.
     mask : bool
-        Set the slices to zero outside of the largest circle that fits.
+        Set the slices to `mask_value` outside of the largest circle that fits the whole slice.
+    mask_value : float
+        In the volume's unit; may be NaN.
     dtype : str
         Of the volume's pixels: ``"float32"``, ``"float16"``, ``"uint16"`` or ``"uint8"``.
     greys : str
@@ -88,6 +114,8 @@ class Settings:
     darks: str | None = None
     angles: str | None = None
     subset: str | None = None
+    no_flats: bool = False
+    no_darks: bool = False
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
@@ -96,8 +124,16 @@ class Settings:
     cutoff: float = 1.0
     padding: str = "edge"
     field_of_view: str = "auto"
+    bin: int = 1
     rows: tuple[int | None, int | None] | None = None
+    x: tuple[int | None, int | None] | None = None
+    y: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    flats_by: str = "median"
+    ring_current: bool = False
+    air: int | None = None
+    double_flat: float | None = None
+    defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
     delta_beta: float | None = None
@@ -106,6 +142,7 @@ class Settings:
     distance: float | None = None
     pixel_size: float | None = None
     mask: bool = False
+    mask_value: float = 0.0
     dtype: str = "float32"
     greys: str = GREYS
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -113,12 +150,24 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        _ = self.sources  # raises if they contradict each other
         if self.device == "gpu" and self.method != "fourier":
             raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
         if self.greys != GREYS and not self.dtype.startswith("uint"):
             raise UsageError(
                 f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
                 "say --dtype uint16 or uint8, or leave --greys out",
+            )
+
+        if self.mask_value != 0 and not self.mask:
+            raise UsageError(
+                f"mask_value {self.mask_value:g} is for what lies outside of the mask, and there is none",
+                "say --mask as well",
+            )
+        if math.isnan(self.mask_value) and self.dtype.startswith("uint"):
+            raise UsageError(
+                f"mask_value is not a number, and the pixels are {self.dtype}",
+                "give a number, or say --dtype float32 or float16",
             )
 
     @property
@@ -135,17 +184,23 @@ NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name !=
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(SOURCE_NAMES, text_or_none),
+        **SOURCE_CHECKS,
         "center": column_or_auto,
         "method": one_of(*METHODS),
         "quality": one_of(*QUALITIES),
         "device": one_of(*DEVICES),
         "window": one_of(*WINDOWS),
-        "cutoff": fraction,
+        "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
-        "rows": row_range,
+        "bin": bin_factor(),
+        **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
+        "flats_by": one_of(*FLATS_BY),
+        "ring_current": flag,
+        "air": whole(1, 10_000, " columns"),
+        "double_flat": between(0, 500, " pixels"),
+        "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),
         "delta_beta": between(1e-3, 1e6, ""),
@@ -154,7 +209,14 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "distance": between(1e-6, 500, " m"),
         "pixel_size": between(1e-9, 2e-3, " m"),
         "mask": flag,
+        "mask_value": number,
         "dtype": one_of(*DTYPES),
         "greys": grey_window,
     }
 )
+
+
+def allowed_for(name: str) -> str:
+    """Say what a setting may be, where words or limits say it all; else nothing."""
+    check = _CHECKS[name]
+    return check.words if isinstance(check, Check) else ""
