@@ -62,6 +62,13 @@ _OPTIONS = (
         "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
     ),
     click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]"),
+    click.option("--iterations", type=int, metavar="N", help="Of sirt, fista and cgls.  [100, 40 and 15]"),
+    click.option(
+        "--nonnegative/--negative",
+        "nonnegative",
+        default=None,
+        help="Keep values from being negative: sirt, fista.  [negative]",
+    ),
     click.option(
         "--field-of-view",
         type=click.Choice(FIELDS),

@@ -42,6 +42,8 @@ class Setup:
     half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
     region: tuple[tuple[int, int], tuple[int, int]] | None = None
+    iterations: int | None = None
+    nonnegative: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +100,15 @@ class ChunkResult:
         Wall time of each stage: read, reconstruct, write.
     worker : str
         Address of the worker, or ``"local"``.
+    misfits : tuple of float
+        After each step of an iterative method: what its slices did not explain, as a share of what was
+        measured, the mean of the slices. Empty for the other methods.
     """
 
     chunk: Chunk
     seconds: dict[str, float]
     worker: str
+    misfits: tuple[float, ...] = ()
 
 
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
@@ -126,10 +132,10 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     with _ONE_AT_A_TIME:
         address, own_threads = _where(threads)
         clock = _Clock()
-        slices = _make(job, chunk, own_threads, clock)
+        slices, misfits = _make(job, chunk, own_threads, clock)
         with clock.stage("write"):
             write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
+        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address, misfits=misfits)
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -138,10 +144,13 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
     Parameters and errors are those of `process_chunk`.
     """
     with _ONE_AT_A_TIME:
-        return _make(recipe, chunk, _where(threads)[1], _Clock())
+        return _make(recipe, chunk, _where(threads)[1], _Clock())[0]
 
 
-def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
+def _make(
+    recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock
+) -> tuple[NDArray[np.float32], tuple[float, ...]]:
+    """Return the slices, and what they do not explain, see `ChunkResult`."""
     with clock.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
@@ -155,7 +164,8 @@ def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[
         slices *= np.float32(recipe.scale)
         if reconstruct.outside is not None:
             np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
-    return slices
+        misfits = () if reconstruct.misfits is None else tuple(reconstruct.misfits.mean(axis=0).tolist())
+    return slices, misfits
 
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -181,6 +191,8 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         half_acquisition=setup.half_acquisition,
         weights=setup.weights,
         region=setup.region,
+        iterations=setup.iterations,
+        nonnegative=setup.nonnegative,
     )
 
 

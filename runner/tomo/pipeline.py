@@ -279,6 +279,8 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         size=plan.work.size,
         half_acquisition=plan.work.blended,
         region=plan.work.region,
+        iterations=settings.iterations,
+        nonnegative=settings.nonnegative,
     )
 
 
@@ -319,4 +321,5 @@ def _record(result: ChunkResult) -> ChunkRecord:
         end_row=result.chunk.end_row,
         seconds=sum(result.seconds.values()),
         worker=result.worker,
+        misfits=result.misfits,
     )

@@ -80,7 +80,7 @@ class Work:
         What each thread takes for a pixel of a sinogram that it corrects.
     pixel_bytes : int
         Of the volume's type.
-    extent, half, blended
+    extent, half, blended, seen
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
     region : pair of pair of int, or None
         The part of the slices that is wanted, see
@@ -104,6 +104,7 @@ class Work:
     pixel_bytes: int = _PIXEL
     binning: int = 1
     extent: int | None = None
+    seen: int = 0
     half: bool = False
     blended: bool = False
     region: tuple[tuple[int, int], tuple[int, int]] | None = None
@@ -226,6 +227,7 @@ def work_of(
         size=acquisition.size,
         region=None if x is None and y is None else (part_y, part_x),
         extent=acquisition.extent,
+        seen=acquisition.seen,
         half=acquisition.half,
         blended=acquisition.blended,
         detector_rows=scan.rows,
@@ -360,6 +362,7 @@ def _problem(work: Work, threads: int) -> Problem:
         columns=work.extent or work.columns,
         size=work.size,
         shape=work.shape,
+        seen=work.seen,
         threads=threads,
     )
 

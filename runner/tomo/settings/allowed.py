@@ -5,11 +5,14 @@ from __future__ import annotations
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
 
-METHODS = ("fourier", "exact", "fbp")
+ITERATIVE = ("sirt", "fista", "cgls")
+NONNEGATIVE = ("sirt", "fista")
+METHODS = ("fourier", "exact", "fbp", *ITERATIVE)
 QUALITIES = ("standard", "high")
 DEVICES = ("cpu", "gpu", "auto")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
+MOST_ITERATIONS = 10_000
 BINS = (1, 2, 4, 8)
 FIELDS = ("auto", "full", "half")
 UNITS = ("1/cm", "1/pixel")

@@ -10,7 +10,7 @@ from runner.errors import UsageError
 from runner.tomo.choice import Choice, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
-from runner.tomo.settings.allowed import AUTO, BINS
+from runner.tomo.settings.allowed import AUTO, BINS, MOST_ITERATIONS
 from runner.tomo.settings.ranges import parse_greys, parse_rows
 
 
@@ -97,6 +97,15 @@ def bin_factor(name: str, value: Any) -> int:
     """Allow some powers of two."""
     if type(value) is not int or value not in BINS:
         raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
+    return value
+
+
+def iterations(name: str, value: Any) -> int | None:
+    """Allow a whole number from 1 up, or none."""
+    if value is not None and (type(value) is not int or not 1 <= value <= MOST_ITERATIONS):
+        raise UsageError(
+            f"{name} {value!r} is not allowed", f"give a whole number from 1 to {MOST_ITERATIONS}"
+        )
     return value
 
 

@@ -52,12 +52,13 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
-    """What is noted about a chunk: which rows, and who made it how fast."""
+    """What is noted about a chunk: which rows, who made it how fast, and the misfit after each iteration."""
 
     first_row: int
     end_row: int
     seconds: float
     worker: str
+    misfits: tuple[float, ...] = ()
 
 
 def words_for_tiff(content: Content) -> str:

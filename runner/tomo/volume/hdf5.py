@@ -102,6 +102,11 @@ def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]
         chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
         chunks["seconds"] = np.array([record.seconds for record in ordered])
         chunks["worker"] = [record.worker for record in ordered]
+        if any(record.misfits for record in ordered):
+            chunks["misfit"] = np.array([record.misfits for record in ordered])
+            chunks["misfit"].attrs["description"] = (
+                "what the slices did not explain after each iteration, as a share of what was measured"
+            )
         below, above, lost = process["clipped"][:].sum(axis=0, dtype=np.int64).tolist()
         return below, above, lost
 
