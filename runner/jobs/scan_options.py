@@ -11,7 +11,7 @@ from runner.tomo.sources import Sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
+SCAN_OPTIONS = (
     click.option("--entry", help="Group of the file that holds the scan, where there are several."),
     click.option(
         "--projections", metavar="/PATH", help="Dataset of the projections, in an HDF5 file of no known form."
@@ -29,13 +29,20 @@ _OPTIONS = (
         help="N angles from A to B degrees, B not included; or a place as for --flats, or a file with one "
         "number in each line.",
     ),
+    click.option(
+        "--no-flats",
+        is_flag=True,
+        default=None,
+        help="Do without flats: the projections are transmissions, or have air at their sides (--air).",
+    ),
+    click.option("--no-darks", is_flag=True, default=None, help="Do without darks: they are zero."),
     click.option("--subset", metavar="FIRST:END:STEP", help="Use only these projections, END not included."),
 )
 
 
 def scan_options(function: F) -> F:
     """Give a command the options."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(SCAN_OPTIONS):
         function = option(function)
     return function
 
@@ -46,8 +53,9 @@ def sources_of(given: Mapping[str, Any]) -> Sources:
     Raises
     ------
     UsageError
-        If one names nothing.
+        If one names nothing, or makes no sense.
     """
-    from runner.tomo.sources import NAMES, text_or_none
+    from runner.tomo.sources import CHECKS
 
-    return Sources(**{name: text_or_none(name, given[name]) for name in NAMES})
+    named = {name: given[name] for name in CHECKS if given[name] is not None}
+    return Sources(**{name: CHECKS[name](name, value) for name, value in named.items()})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from distributed import Client, get_worker, wait
 
-from runner.errors import LostError, UsageError
+from runner.errors import LostError
 from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.parameters import Axis
 from runner.tomo.scan import Scan
-from runner.tomo.scan.binning import unbinned_place
 from runner.tomo.settings import AUTO, Settings
 from runner.tomo.volume.resume import Unfinished
 
@@ -20,8 +19,6 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
 
     Raises
     ------
-    UsageError
-        If the one that was given lies outside of the detector.
     ScanError
         If it cannot be found.
     LostError
@@ -38,13 +35,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
             ) from error
         found = future.result()
         return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
-    position = float(settings.center)
-    first, last = (unbinned_place(place, settings.bin) for place in (0, scan.columns // settings.bin - 1))
-    if not first <= position <= last:
-        raise UsageError(
-            f"center {position:g} lies outside of the detector", f"give a column within {first:g} .. {last:g}"
-        )
-    return Axis(position=position, origin=settings.origin("center"))
+    return Axis(position=float(settings.center), origin=settings.origin("center"))
 
 
 def _find_center(scan: Scan) -> AxisEstimate:

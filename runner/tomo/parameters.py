@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.tomo.axis import AxisEstimate
+from runner.tomo.check.summary import groups_taken
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
 from runner.tomo.plan import Plan, Work
@@ -43,7 +44,7 @@ def parameters_of(
 ) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {
+    used: dict[str, str | int | float | bool] = {
         name: str(value) if isinstance(value, Choice) else value
         for name, value in chosen.items()
         if value is not None
@@ -51,6 +52,8 @@ def parameters_of(
     used |= {
         "entry": scan.entry,
         "projections_used": scan.projections.count,
+        "flats_used": groups_taken(scan.flats, scan.projections.count),
+        "darks_used": groups_taken(scan.darks, scan.projections.count),
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         **_extent(plan.work),
@@ -61,6 +64,8 @@ def parameters_of(
     }
     origins = {name: settings.origin(name) for name in NAMES}
     origins |= dict.fromkeys(("center", "axis_slope"), axis.origin)
+    if scan.defects is not None:
+        used |= {f"pixels_{kind}": number for kind, number in scan.defects.counts().items()}
     if greys.levels:
         used |= {"grey_low": greys.low, "grey_high": greys.high}
         origins |= dict.fromkeys(("grey_low", "grey_high"), f"greys {settings.greys}")

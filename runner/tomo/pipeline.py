@@ -16,21 +16,23 @@ from runner.errors import ScanError
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
-from runner.tomo.chunk import ChunkResult, Job, Recipe, Setup, process_chunk
+from runner.tomo.chunk import Job, Recipe, Setup, process_chunk
 from runner.tomo.dispatch import Progress, resources_of, run_chunks
+from runner.tomo.end import end
 from runner.tomo.greys import find_greys
-from runner.tomo.missing import clear, loss, out_of_time
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.physics import as_told, as_used, corrections_of
-from runner.tomo.plan import Plan, Resources, Work, make_plan, work_of
+from runner.tomo.plan import Chunk, Plan, Resources, Work, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
+from runner.tomo.report.diary import Diary
+from runner.tomo.report.run import Run
 from runner.tomo.scan import Scan
 from runner.tomo.scan.binning import binned_place, binned_range, left_over, unbinned_place
-from runner.tomo.settings import AUTO, Settings, rows_within
+from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
-from runner.tomo.volume.content import ChunkRecord, Content
-from runner.tomo.volume.forms import finish_volume, pixels_of
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.forms import pixels_of, sweep
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
@@ -57,6 +59,8 @@ class Outcome:
         Of its values.
     axis : Axis
         The rotation axis.
+    report : Path or None
+        The page about it.
     made : int
         How many slices this run made; the others were there.
     seconds : float
@@ -70,6 +74,7 @@ class Outcome:
     clipped: tuple[int, int, int]
     units: str
     axis: Axis
+    report: Path | None
     made: int
     seconds: float
 
@@ -89,13 +94,14 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     Raises
     ------
     UsageError
-        If the settings ask for rows that are not there.
+        If the settings ask for rows or for a rotation axis that are not on the detector.
     ScanError
         If the memory does not suffice.
     """
     used = as_used(scan, settings)
     rows = binned_range("rows", rows_within(settings.rows, scan.rows), used.binning, used.rows)
-    axis = center if settings.center == AUTO else float(settings.center)
+    given = center_within(settings.center, scan.columns, settings.bin)
+    axis = center if given is None else given
     work = work_of(
         used,
         *rows,
@@ -122,6 +128,7 @@ def reconstruct(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_note: Callable[[str], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
+    report: Path | None = None,
 ) -> Outcome:
     """Reconstruct a scan.
 
@@ -147,18 +154,23 @@ def reconstruct(
         Called with a line of text where a worker has something to say, like why it takes longer this time.
     seconds_left : callable
         Returns the seconds until all must be over; chunks that would take longer are not begun.
+    report : Path or None
+        Where to write a page about it, see :mod:`runner.tomo.report`; if slices are missing too.
 
     Raises
     ------
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form.
+        If slices could not be made; the others are kept in the volume's unfinished form. A WriteError where
+        they could not be written, as on a full disk.
     PartialError
         If the time did not suffice; the same.
     """
-    started = time.monotonic()
+    started, diary = time.monotonic(), Diary(on_note)
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    if place.exists():
+        sweep(place)
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
@@ -189,28 +201,43 @@ def reconstruct(
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
-            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
-            on_note(_going_on(begun, plan))
-        job = Job(**{item.name: getattr(recipe, item.name) for item in fields(recipe)}, target=begun.target)
+            begun = go_on(place, found, content, plan, client, seconds_left=seconds_left)
+            diary(_going_on(begun, plan))
+        job = Job(
+            **{item.name: getattr(recipe, item.name) for item in fields(recipe)},
+            target=begun.target,
+            shown_row=shown_row(begun.chunks, plan.work),
+        )
         try:
-            with notes_from_workers(client, on_note):
+            with notes_from_workers(client, diary):
                 results, failures, left = run_chunks(
                     client,
                     functools.partial(process_chunk, job),
                     begun.chunks,
+                    at_once=plan.at_once,
                     on_progress=on_progress,
+                    on_retry=diary.retry,
                     seconds_left=seconds_left,
                 )
         except BaseException:
             leave(begun.target)
             raise
-        if failures:
-            clear(begun.target, [failure.chunk for failure in failures])
-        if left:
-            raise out_of_time(volume_path, begun.target, failures, left)
-        if failures:
-            raise loss(volume_path, begun.target, failures)
-        clipped = finish_volume(place, begun.target, [_record(result) for result in results])
+        run = Run(
+            volume=volume_path,
+            target=begun.target,
+            scan=scan,
+            plan=plan,
+            content=content,
+            axis=axis,
+            findings=inspection.findings,
+            notes=tuple(diary.notes),
+            results=tuple(results),
+            retries=tuple(diary.retries),
+            failures=tuple(failures),
+            left=tuple(left),
+            begun=diary.begun,
+        )
+        clipped, page = end(run, place, report, diary)
     return Outcome(
         volume=volume_path,
         dataset=pixels_of(volume_path),
@@ -219,9 +246,17 @@ def reconstruct(
         clipped=clipped,
         units=units,
         axis=axis,
+        report=page,
         made=sum(chunk.rows for chunk in begun.chunks),
         seconds=time.monotonic() - started,
     )
+
+
+def shown_row(chunks: Sequence[Chunk], work: Work) -> int | None:
+    """Choose the row whose sinogram is shown: of those that are made, the one next to the middle."""
+    middle = (work.first_row + work.end_row) // 2
+    nearest = [min(max(chunk.first_row, middle), chunk.end_row - 1) for chunk in chunks]
+    return min(nearest, key=lambda row: abs(row - middle), default=None)
 
 
 def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str]:
@@ -303,7 +338,8 @@ def content_of(
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
-        provenance=collect(scan.path, typed, parameters),
+        defects=scan.defects,
+        provenance=collect(scan.path, typed, parameters, files_of(scan)),
     )
 
 
@@ -313,13 +349,3 @@ def _corner(work: Work) -> tuple[float, float, float]:
     middle = (work.size - 1) / 2
     first = unbinned_place(work.first_row, work.binning) / work.binning
     return first, y - middle, x - middle
-
-
-def _record(result: ChunkResult) -> ChunkRecord:
-    return ChunkRecord(
-        first_row=result.chunk.first_row,
-        end_row=result.chunk.end_row,
-        seconds=sum(result.seconds.values()),
-        worker=result.worker,
-        misfits=result.misfits,
-    )

@@ -107,7 +107,8 @@ class Reconstructor:
         root of the mean square.
     window : str
         Window on the ramp filter: ``"ram-lak"``, ``"shepp-logan"``, ``"cosine"``, ``"hann"``, ``"hamming"``,
-        ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that interpolate linearly.
+        ``"parzen"``, ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that
+        interpolate linearly.
     cutoff : float
         Where the window ends, as a fraction of the Nyquist frequency.
     padding : {"edge", "zero"}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import UsageError
+from runner.tomo.scan.defects import Defects, pack
 from runner.tomo.scan.scan import FrameGroup, Scan
 from runner.tomo.share import share
 
@@ -56,7 +57,15 @@ def binned(scan: Scan, factor: int) -> Scan:
         columns=scan.columns // factor,
         pixel_size=None if scan.pixel_size is None else scan.pixel_size * factor,
         axis_hint=None if scan.axis_hint is None else binned_place(scan.axis_hint, factor),
+        defects=None if scan.defects is None else _binned_defects(scan.defects, factor),
     )
+
+
+def _binned_defects(defects: Defects, factor: int) -> Defects:
+    """Let a new pixel be defective where one of its own is."""
+    rows, columns = defects.rows // factor, defects.columns // factor
+    found = defects.map()[: rows * factor, : columns * factor]
+    return pack(found.reshape(rows, factor, columns, factor).max(axis=(1, 3)))
 
 
 def left_over(scan: Scan, factor: int) -> str:

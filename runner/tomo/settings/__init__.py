@@ -8,6 +8,7 @@ from runner.tomo.settings.allowed import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     METHODS,
     PADDINGS,
     QUALITIES,
@@ -17,28 +18,34 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
-from runner.tomo.settings.files import load_settings
-from runner.tomo.settings.ranges import parse_greys, parse_rows, part_within, rows_within
-from runner.tomo.settings.settings import NAMES, Settings
+from runner.tomo.settings.files import PLACES, ConfigFile, load_settings, read_config
+from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, part_within, rows_within
+from runner.tomo.settings.settings import NAMES, Settings, allowed_for
 
 __all__ = [
     "AUTO",
     "DEVICES",
     "DTYPES",
     "FIELDS",
+    "FLATS_BY",
     "METHODS",
     "NAMES",
     "PADDINGS",
+    "PLACES",
     "QUALITIES",
     "RINGS",
     "UNITS",
     "UNSHARP",
     "WINDOWS",
+    "ConfigFile",
     "Settings",
+    "allowed_for",
+    "center_within",
     "load_settings",
     "parse_greys",
     "parse_rows",
     "part_within",
+    "read_config",
     "read_rings",
     "read_unsharp",
     "rows_within",

@@ -1,4 +1,4 @@
-"""Ranges that are written as in Python: rows, parts of a slice, and grey levels."""
+"""Ranges that are written as in Python, rows, parts of a slice and grey levels, and what of them is there."""
 
 from __future__ import annotations
 
@@ -67,6 +67,33 @@ def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple
             f"choose within 0:{total}, the end not included and larger than the first",
         )
     return first, end
+
+
+def center_within(center: float | str, columns: int, binning: int = 1) -> float | None:
+    """Return the rotation axis that was given, None if it is to be found.
+
+    Parameters
+    ----------
+    center : float or "auto"
+        Column of the detector.
+    columns : int
+        Of the detector.
+    binning : int
+        How many of them make one; the axis lies between the outermost centres of those.
+
+    Raises
+    ------
+    UsageError
+        If it is not on the detector.
+    """
+    if isinstance(center, str):
+        return None
+    first, last = (binning - 1) / 2, columns // binning * binning - (binning + 1) / 2
+    if not first <= center <= last:
+        raise UsageError(
+            f"center {center:g} lies outside of the detector", f"give a column within {first:g} .. {last:g}"
+        )
+    return center
 
 
 def part_within(

@@ -16,6 +16,7 @@ from runner.tomo.settings.allowed import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     GREYS,
     METHODS,
     PADDINGS,
@@ -24,22 +25,23 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import (
+    Check,
     between,
     bin_factor,
     column_or_auto,
-    flag,
     fraction,
     grey_window,
-    iterations,
     number,
     one_of,
     read_rings,
     read_unsharp,
     row_range,
+    whole,
 )
 from runner.tomo.settings.together import check_together
+from runner.tomo.sources import CHECKS as SOURCE_CHECKS
 from runner.tomo.sources import NAMES as SOURCE_NAMES
-from runner.tomo.sources import Sources, text_or_none
+from runner.tomo.sources import Sources, flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,8 @@ class Settings:
     ----------
     entry, projections, flats, darks, angles, subset : str or None
         Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
+    no_flats, no_darks : bool
+        See there.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, device, window, padding : str
@@ -72,6 +76,17 @@ class Settings:
         The part of the slices that is made, in pixels of the whole slice; None as for `rows`.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    flats_by : str
+        How the flats of a group become one: ``"median"`` or ``"mean"``.
+    ring_current : bool
+        Follow the storage ring's current, where the scan tells it of every frame.
+    air : int or None
+        Normalise every line of a projection by so many columns of air at both of its ends; None for not.
+    double_flat : float or None
+        Take away the mean of all projections (double flat-field), less its blur by a Gaussian of so many
+        pixels; 0 for all of the mean, None for not.
+    defects : bool
+        Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
         How rings are removed; given as ``"sorting"``, ``"sorting:size=31"`` or a table with ``method``.
     zingers : float or None
@@ -102,6 +117,8 @@ class Settings:
     darks: str | None = None
     angles: str | None = None
     subset: str | None = None
+    no_flats: bool = False
+    no_darks: bool = False
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
@@ -117,6 +134,11 @@ class Settings:
     x: tuple[int | None, int | None] | None = None
     y: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    flats_by: str = "median"
+    ring_current: bool = False
+    air: int | None = None
+    double_flat: float | None = None
+    defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
     delta_beta: float | None = None
@@ -133,6 +155,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        _ = self.sources  # raises if they contradict each other
         check_together(self)
 
     @property
@@ -149,20 +172,25 @@ NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name !=
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(SOURCE_NAMES, text_or_none),
+        **SOURCE_CHECKS,
         "center": column_or_auto,
         "method": one_of(*METHODS),
         "quality": one_of(*QUALITIES),
         "device": one_of(*DEVICES),
         "window": one_of(*WINDOWS),
-        "cutoff": fraction,
+        "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
-        "iterations": iterations,
+        "iterations": whole(1, 10_000, ""),
         "nonnegative": flag,
         "field_of_view": one_of(*FIELDS),
-        "bin": bin_factor,
+        "bin": bin_factor(),
         **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
+        "flats_by": one_of(*FLATS_BY),
+        "ring_current": flag,
+        "air": whole(1, 10_000, " columns"),
+        "double_flat": between(0, 500, " pixels"),
+        "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),
         "delta_beta": between(1e-3, 1e6, ""),
@@ -176,3 +204,9 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "greys": grey_window,
     }
 )
+
+
+def allowed_for(name: str) -> str:
+    """Say what a setting may be, where words or limits say it all; else nothing."""
+    check = _CHECKS[name]
+    return check.words if isinstance(check, Check) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
@@ -26,7 +27,7 @@ def check_together(settings: Settings) -> None:
             f"greys {settings.greys} are of whole numbers, and the pixels are {settings.dtype}",
             "say --dtype uint16 or uint8, or leave --greys out",
         )
-    if settings.origin("mask_value") != "default" and not settings.mask:
+    if settings.mask_value != 0 and not settings.mask:
         raise UsageError(
             f"mask_value {settings.mask_value:g} is for what lies outside of the mask, and there is none",
             "say --mask as well",
@@ -52,5 +53,9 @@ def _check_method(settings: Settings) -> None:
             f"{method} cannot keep values from being negative", f"say --method {' or '.join(NONNEGATIVE)}"
         )
     for name in ("window", "cutoff", "padding"):
-        if method in ITERATIVE and settings.origin(name) != "default":
+        if method in ITERATIVE and getattr(settings, name) != _default(settings, name):
             raise UsageError(f"{name} is of a filter, and {method} has none", f"leave {name} out")
+
+
+def _default(settings: Settings, name: str) -> object:
+    return next(item.default for item in fields(settings) if item.name == name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.volume.greys import FLOAT32, Greys
 from runner.tomo.volume.provenance import Provenance
 
@@ -32,6 +34,8 @@ class Content:
     corner : (float, float, float), or None
         Where the centre of the first pixel lies, (z, y, x) in the volume's pixels: z from the detector's
         first row, y and x from the rotation axis. None for whole slices about the axis.
+    defects : Defects or None
+        Pixels of the detector that were interpolated.
     """
 
     title: str
@@ -42,6 +46,7 @@ class Content:
     provenance: Provenance
     greys: Greys = FLOAT32
     corner: tuple[float, float, float] | None = None
+    defects: Defects | None = None
 
     @property
     def origin(self) -> tuple[float, float, float]:
@@ -52,12 +57,30 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
-    """What is noted about a chunk: which rows, who made it how fast, and the misfit after each iteration."""
+    """What is noted about a chunk: which rows, and who made it when and how fast.
+
+    Attributes
+    ----------
+    first_row, end_row : int
+        Detector rows, the end not included.
+    worker : str
+        Address.
+    begun : float
+        Seconds since 1970, by the worker's clock.
+    seconds : mapping of str to float
+        Wall time of each stage.
+    tries : int
+        Attempts that it took.
+    misfits : tuple of float
+        After each step of an iterative method: what its slices do not explain. Else empty.
+    """
 
     first_row: int
     end_row: int
-    seconds: float
     worker: str
+    begun: float
+    seconds: Mapping[str, float]
+    tries: int = 1
     misfits: tuple[float, ...] = ()
 
 

@@ -17,6 +17,7 @@ from runner.tomo.scan.binning import (
     sum_pixels,
     unbinned_place,
 )
+from runner.tomo.scan.defects import pack
 from runner.tomo.scan.read import read_frames
 
 
@@ -80,6 +81,18 @@ def test_a_binned_scan_has_larger_pixels(small_scan):
     assert binned(scan, 1) is scan
     with pytest.raises(UsageError, match="more than the detector's 3 rows"):
         binned(replace(scan, rows=3), 4)
+
+
+def test_a_sum_with_a_defective_pixel_is_defective(small_scan):
+    scan = open_scan(small_scan)
+    marks = np.zeros((scan.rows, scan.columns), np.uint8)
+    marks[5, 8], marks[6, 9], marks[40, 0] = 3, 1, 2
+    found = binned(replace(scan, defects=pack(marks)), 4).defects.map()
+    assert found.shape == (scan.rows // 4, scan.columns // 4)
+    assert {(row, column, found[row, column]) for row, column in np.argwhere(found)} == {
+        (1, 2, 3),
+        (10, 0, 2),
+    }
 
 
 @given(st.floats(0, 5000), st.sampled_from([1, 2, 4, 8]))

@@ -83,6 +83,17 @@ def test_it_is_the_exact_sum_at_the_sizes_of_detectors(columns, number):
     assert nrmse(make(sinograms, center=center, quality="high")[0], exact, inside) < 1e-4
 
 
+@pytest.mark.parametrize("columns", [64, 256, 400, 512])
+@pytest.mark.parametrize("angles", [[0.0], [90.0], [90 - 1e-9], [26.56505117707799], [0, 45, 90, 135]])
+def test_points_halfway_between_cells_are_as_exact_as_any(columns, angles):
+    """Where steps from point to point are whole eighths of a cell, many lie just where the window ends."""
+    sinograms = noise(1, len(angles), columns)
+    exact = exact_fbp(sinograms[0], angles, (columns - 1) / 2, length=padded_length(columns), padding="edge")
+    for quality, error in (("standard", 1e-3), ("high", 1e-4)):
+        image = make(sinograms, angles=angles, quality=quality)[0]
+        assert nrmse(image, exact, disk(columns, columns / 2)) < error
+
+
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_what_is_homogeneous_has_its_value(quality):
     """The centre of a disk of 0.02 per pixel, with the blur of its edge far away."""
