@@ -8,13 +8,14 @@ from runner.tomo.axis import AxisEstimate
 from runner.tomo.check.summary import groups_taken
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
-from runner.tomo.plan import Plan, Work
+from runner.tomo.plan import Plan
 from runner.tomo.reconstruct.iterative.methods import ITERATIONS
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import Parameter
+from runner.tomo.work import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
