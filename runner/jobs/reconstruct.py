@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 @click.command("reconstruct", cls=SettingsCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME, or recon.toml, if it is there.")
 @click.option(
+    "--report/--no-report",
+    default=True,
+    show_default=True,
+    help="Write a page about it: VOLUME.report.html.",
+)
+@click.option(
     "--cluster",
     "where",
     metavar="WHERE",
@@ -49,6 +55,7 @@ def command(
     notes: Sequence[str],
     init: Path | None,
     overwrite: bool,
+    report: bool,
     only_plan: bool,
     where: str | None,
 ) -> None:
@@ -65,7 +72,7 @@ def command(
     elif only_plan:
         _print_plan(scan, volume, settings, where)
     else:
-        _reconstruct(scan, volume, settings, where, overwrite=overwrite)
+        _reconstruct(scan, volume, settings, where, overwrite=overwrite, report=report)
 
 
 def run(args: tuple[str, ...]) -> int:
@@ -123,9 +130,12 @@ def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None)
     click.echo(f"{'time':<9}{describe_time(plan, timed)}")
 
 
-def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:
+def _reconstruct(
+    scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool, report: bool
+) -> None:
     from runner.clusters import cluster
     from runner.tomo.pipeline import reconstruct
+    from runner.tomo.report.write import report_path
     from runner.walltime import time_left
 
     show = _Display()
@@ -141,6 +151,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None
                 on_progress=show,
                 on_note=say,
                 seconds_left=time_left,
+                report=report_path(volume) if report else None,
             )
         finally:
             show.close()

@@ -57,9 +57,13 @@ _AXIS = (
         type=click.Choice(FIELDS),
         help="half: a full turn about an axis near the end.  [auto]",
     ),
+    click.option("--bin", type=int, metavar="N", help="Sum N x N detector pixels: 1, 2, 4 or 8.  [1]"),
 )
 
 _CORRECTIONS = (
+    click.option(
+        "--defects/--no-defects", default=None, help="Replace pixels found to be defective.  [defects]"
+    ),
     click.option(
         "--rings",
         type=checked(read_rings),
@@ -101,10 +105,17 @@ _RECONSTRUCTION = (
 
 _VOLUME = (
     click.option("--rows", metavar="A:B", help="Detector rows, B not included; 40: and :72 work too.  [all]"),
+    click.option("--x", metavar="A:B", help="Part of the slices: columns of pixels, B not included.  [all]"),
+    click.option("--y", metavar="A:B", help="Rows of pixels, downwards, B not included.  [all]"),
     click.option(
         "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
     ),
-    click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]"),
+    click.option(
+        "--mask/--no-mask", default=None, help="Cut off what is outside of the largest circle.  [no-mask]"
+    ),
+    click.option(
+        "--mask-value", type=float, metavar="V", help="What is put there, or nan, in the volume's unit.  [0]"
+    ),
     click.option("--dtype", type=click.Choice(DTYPES), help="Of the volume's pixels.  [float32]"),
     click.option(
         "--greys",

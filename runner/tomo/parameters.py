@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.tomo.axis import AxisEstimate
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
-from runner.tomo.plan import Plan
+from runner.tomo.plan import Plan, Work
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
@@ -42,7 +42,7 @@ def parameters_of(
 ) -> list[Parameter]:
     """List all that shaped the volume, as it was used."""
     chosen = {name: getattr(settings, name) for name in NAMES}
-    used: dict[str, str | float | bool] = {
+    used: dict[str, str | int | float | bool] = {
         name: str(value) if isinstance(value, Choice) else value
         for name, value in chosen.items()
         if value is not None
@@ -52,13 +52,15 @@ def parameters_of(
         "projections_used": scan.projections.count,
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
-        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
+        **_extent(plan.work),
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
     }
     origins = {name: settings.origin(name) for name in NAMES}
     origins |= dict.fromkeys(("center", "axis_slope"), axis.origin)
+    if scan.defects is not None:
+        used |= {f"pixels_{kind}": number for kind, number in scan.defects.counts().items()}
     if greys.levels:
         used |= {"grey_low": greys.low, "grey_high": greys.high}
         origins |= dict.fromkeys(("grey_low", "grey_high"), f"greys {settings.greys}")
@@ -72,6 +74,12 @@ def parameters_of(
     return [
         Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
     ]
+
+
+def _extent(work: Work) -> dict[str, str]:
+    """Say which rows were used, and which part of the slices, in pixels of the detector."""
+    ranges = {"rows": (work.first_row, work.end_row), **dict(zip("yx", work.region or (), strict=False))}
+    return {name: f"{first * work.binning}:{end * work.binning}" for name, (first, end) in ranges.items()}
 
 
 def evidence_of(found: AxisEstimate) -> dict[str, str | float | bool]:

@@ -8,6 +8,7 @@ from runner.errors import ScanError
 from runner.tomo.correct.corrections import Corrections
 from runner.tomo.correct.phase import Paganin
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned
 from runner.tomo.settings import Settings
 
 PHYSICS = ("energy", "distance", "pixel_size")
@@ -15,7 +16,7 @@ PHYSICS = ("energy", "distance", "pixel_size")
 
 
 def corrections_of(scan: Scan, settings: Settings) -> Corrections:
-    """Take from the settings, and the scan, what is done before slices are made.
+    """Take from the settings, and the scan :func:`as_used`, what is done before slices are made.
 
     Raises
     ------
@@ -25,7 +26,7 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
     return Corrections(
         zingers=settings.zingers,
         rings=settings.rings,
-        phase=None if settings.delta_beta is None else _paganin(as_told(scan, settings), settings.delta_beta),
+        phase=None if settings.delta_beta is None else _paganin(scan, settings.delta_beta),
         unsharp=settings.unsharp,
     )
 
@@ -43,6 +44,17 @@ def _paganin(scan: Scan, delta_beta: float) -> Paganin:
 
 
 def as_told(scan: Scan, settings: Settings) -> Scan:
-    """Let what the settings say of the physics go before what the scan says."""
+    """Let what the settings say go before what the scan says: of the physics, and of defective pixels."""
     given = {name: value for name in PHYSICS if (value := getattr(settings, name)) is not None}
-    return replace(scan, **given)
+    return replace(scan, defects=scan.defects if settings.defects else None, **given)
+
+
+def as_used(scan: Scan, settings: Settings) -> Scan:
+    """Make what the slices are made of: the scan as told, with larger pixels where these were asked for.
+
+    Raises
+    ------
+    UsageError
+        If the detector is smaller than one of them.
+    """
+    return binned(as_told(scan, settings), settings.bin)

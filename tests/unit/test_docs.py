@@ -121,6 +121,7 @@ FOREIGN = {
     "--oversubscribe",
     "--peers",
     "--port",
+    "--renew",
     "--repeat",
     "--sizes",
     "--tasks",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from runner.tomo.check.sample import Sample
 from runner.tomo.scan.finding import Finding, note, warning
 
@@ -19,18 +17,13 @@ def check_pixels(sample: Sample) -> list[Finding]:
         What was seen of the scan.
     """
     found = []
-    if sample.flat is not None and sample.dark is not None:
-        flat, dark = sample.flat, sample.dark
-        finite = np.isfinite(flat) & np.isfinite(dark)
-        dead = ~finite | (flat <= dark)
-        middle = np.median(dark) + (np.median(flat) - np.median(dark)) / 2
-        hot = finite & ~dead & (dark > middle)
-        found += _count(
-            int(dead.sum()), dead.size, "pixels that see no beam (dead)", "each is interpolated in its row"
-        )
-        found += _count(
-            int(hot.sum()), hot.size, "pixels that are bright without beam (hot)", "they count as they are"
-        )
+    total = sample.defects.rows * sample.defects.columns
+    counts, remedy = sample.defects.counts(), "each is interpolated in its row"
+    found += _count(counts["dead"], total, "pixels that see no beam (dead)", remedy)
+    found += _count(counts["hot"], total, "pixels that are bright without beam (hot)", remedy)
+    found += _count(counts["saturated"], total, "pixels that the beam saturates", remedy)
+    found += _count(counts["stuck"], total, "pixels that never change (stuck)", remedy)
+    found += _count(counts["odd"], total, "pixels that are unlike those around them in all views", remedy)
     found += _count(
         sample.not_finite,
         sample.pixels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ class Inspection:
     opened : Scan or None
         The scan as it is; None if it cannot be told what its frames are.
     scan : Scan or None
-        The scan without the frames that are left out: see :meth:`usable`.
+        The scan without the frames that are left out, and with its defective pixels: see :meth:`usable`.
     errors : tuple of RunnerError
         With which no right volume can be made.
     findings : tuple of Finding
@@ -108,6 +108,7 @@ def _check(opened: Scan, problems: Problems) -> Scan:
     sample = problems.attempt(take_sample, scan) if scan.projections.count else None
     if sample is not None:
         problems.add(check_pixels(sample))
+        scan = replace(scan, defects=sample.defects)
         if len(scan.angles) == scan.projections.count:
             scan, found = drop_frames(scan, sample)
             problems.add(found)

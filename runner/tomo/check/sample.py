@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.check.defects import find_defects, saturation_of
 from runner.tomo.scan import FrameGroup, Frames, Images, Scan
+from runner.tomo.scan.defects import Defects, pack
 from runner.tomo.scan.hdf5 import dataset_at, open_file
 from runner.tomo.scan.read import read_frames
 from runner.tomo.scan.stored import find_stored
@@ -18,6 +20,7 @@ _CHEAP = 256 << 20  # bytes that are read without a thought
 _SPREAD = 32  # frames that are looked at in any case
 _SUSPECT = 0.5  # a frame that takes so much less room in the file than the others
 _FEW = 5  # flats and darks of which whole frames are looked at
+_VIEWS = 9  # projections of which whole frames are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,6 +35,8 @@ class Sample:
         The same, of each group.
     flat, dark : (row, column) float32, or None
         Medians of a few frames.
+    defects : Defects
+        Of the detector, as those, and a few whole projections, show them.
     pixels : int
         Pixels of projections that were looked at.
     not_finite, saturated : int
@@ -45,6 +50,7 @@ class Sample:
     darks: tuple[NDArray[np.float64], ...]
     flat: NDArray[np.float32] | None
     dark: NDArray[np.float32] | None
+    defects: Defects
     pixels: int
     not_finite: int
     saturated: int
@@ -52,7 +58,7 @@ class Sample:
 
 
 def take_sample(scan: Scan) -> Sample:
-    """Look at three rows of the projections, flats and darks, and at a few whole flats and darks.
+    """Look at three rows of the projections, flats and darks, and at a few whole frames of each.
 
     Where the frames are compressed, so that a row costs as much as a frame, only some of the projections
     are looked at: a few that are spread over the scan, and all that take much less room in the file than
@@ -69,12 +75,14 @@ def take_sample(scan: Scan) -> Sample:
     projections = np.full(scan.projections.count, np.nan)
     projections[looked_at] = _levels(seen)
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
+    flat, dark = _median(scan, scan.flats), _median(scan, scan.darks)
     return Sample(
         projections=projections,
         flats=tuple(_levels(_rows_of(group.frames, scan.rows)) for group in scan.flats),
         darks=tuple(_levels(_rows_of(group.frames, scan.rows)) for group in scan.darks),
-        flat=_median(scan, scan.flats),
-        dark=_median(scan, scan.darks),
+        flat=flat,
+        dark=dark,
+        defects=pack(_defects(scan, flat, dark)),
         pixels=seen.size,
         not_finite=int(np.count_nonzero(~np.isfinite(seen))) if seen.dtype.kind == "f" else 0,
         saturated=_saturated(seen),
@@ -104,10 +112,27 @@ def _saturated(pixels: NDArray[Any]) -> int:
 def _median(scan: Scan, groups: Sequence[FrameGroup]) -> NDArray[np.float32] | None:
     if not groups:
         return None
-    fitting = max(_CHEAP // (scan.rows * scan.columns * scan.dtype.itemsize), 1)
     frames = groups[0].frames
-    few = replace(frames, indices=frames.indices[: min(_FEW, fitting)])
+    few = replace(frames, indices=frames.indices[: min(_FEW, _fitting(scan))])
     return np.asarray(np.median(read_frames(few, slice(0, scan.rows)), axis=0), np.float32)
+
+
+def _fitting(scan: Scan) -> int:
+    """Say how many whole frames can be read without a thought."""
+    return max(_CHEAP // (scan.rows * scan.columns * scan.dtype.itemsize), 1)
+
+
+def _defects(
+    scan: Scan, flat: NDArray[np.float32] | None, dark: NDArray[np.float32] | None
+) -> NDArray[np.uint8]:
+    views = read_frames(_spread(scan.projections, min(_VIEWS, _fitting(scan))), slice(0, scan.rows))
+    return find_defects(flat, dark, views, saturation_of(flat, views))
+
+
+def _spread(frames: Frames | Images, most: int) -> Frames | Images:
+    """Choose some frames, evenly over all."""
+    numbers = np.unique(np.linspace(0, frames.count - 1, most).round().astype(np.int64))
+    return replace(frames, indices=frames.indices[numbers])
 
 
 def _worth_a_look(scan: Scan) -> NDArray[np.int64]:

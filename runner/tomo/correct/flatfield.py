@@ -42,7 +42,8 @@ def corrected_sinograms(
     -------
     (row, angle, column) float32 ndarray
         Line integrals of the attenuation, without unit. All are finite: pixels without a signal (flat
-        not above dark, NaN) are interpolated between their neighbours in the row.
+        not above dark, NaN), and those that preflight found to be defective, are interpolated between
+        their neighbours in the row.
 
     Raises
     ------
@@ -55,6 +56,10 @@ def corrected_sinograms(
     dark = mean_frame([read(group.frames) for group in scan.darks])
     flats = [median_frame(read(group.frames)) for group in scan.flats]
     times = np.add(numbers, 0.5, dtype=np.float64)
+    if scan.defects is not None:
+        defective = scan.defects.map()[rows] > 0
+        for flat in flats:
+            flat[defective] = np.nan
     positions = [group.position for group in scan.flats]
     return line_integrals(projections, times, dark, flats, positions, threads=threads)
 

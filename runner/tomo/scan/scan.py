@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.tomo.scan.defects import Defects
 from runner.tomo.scan.finding import Finding
 
 
@@ -26,11 +27,14 @@ class Frames:
         Path inside the file of a dataset with axes (frame, row, column).
     indices : (frame,) int64
         Which frames along the first axis, ascending.
+    binning : int
+        So many pixels along both sides are read as one, see :mod:`runner.tomo.scan.binning`.
     """
 
     file: Path
     dataset: str
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -57,12 +61,15 @@ class Images:
         How many images each file holds.
     indices : (frame,) int64
         Which frames, ascending; those of the first file come first.
+    binning : int
+        As of `Frames`.
     """
 
     folder: Path
     names: tuple[str, ...]
     pages: int
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -111,7 +118,7 @@ class Scan:
     flats, darks : tuple of FrameGroup
         In the order in which they were taken. Either may be empty only if the reader was told so.
     rows, columns : int
-        The detector's shape, pixels.
+        The detector's shape, pixels; larger ones where the frames are binned.
     dtype : np.dtype
         Type of the stored pixels.
     pixel_size : float or None
@@ -124,6 +131,8 @@ class Scan:
         The scan's own name, for people.
     axis_hint : float or None
         Detector column of the rotation axis as the file tells it.
+    defects : Defects or None
+        Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding
         What was noticed when it was opened.
     """
@@ -143,4 +152,10 @@ class Scan:
     distance: float | None = None
     title: str = ""
     axis_hint: float | None = None
+    defects: Defects | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def binning(self) -> int:
+        """How many pixels of the detector, along both sides, are one of `rows` and `columns`."""
+        return self.projections.binning

@@ -18,7 +18,7 @@ from runner.tomo.settings.allowed import (
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
 from runner.tomo.settings.files import PLACES, ConfigFile, load_settings, read_config
-from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, rows_within
+from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, part_within, rows_within
 from runner.tomo.settings.settings import NAMES, Settings, allowed_for
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "load_settings",
     "parse_greys",
     "parse_rows",
+    "part_within",
     "read_config",
     "read_rings",
     "read_unsharp",

@@ -11,7 +11,7 @@ from runner.errors import UsageError
 from runner.tomo.choice import Choice, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
-from runner.tomo.settings.allowed import AUTO
+from runner.tomo.settings.allowed import AUTO, BINS
 from runner.tomo.settings.ranges import parse_greys, parse_rows
 
 
@@ -73,11 +73,11 @@ def fraction() -> Check:
 
 
 def row_range(name: str, value: Any) -> tuple[int | None, int | None] | None:
-    """Allow rows as text or as a pair."""
+    """Allow rows, or other pixels, as text or as a pair."""
     if value is None:
         return None
     if isinstance(value, str):
-        return parse_rows(value)
+        return parse_rows(value, name)
     if (
         isinstance(value, list | tuple)
         and len(value) == 2
@@ -117,6 +117,20 @@ def grey_window(name: str, value: Any) -> str:
         raise UsageError(f"{name} {value!r} is no window", 'write "LOW:HIGH", or "LOW%:HIGH%"')
     parse_greys(value)
     return value
+
+
+def bin_factor(name: str, value: Any) -> int:
+    """Allow some powers of two."""
+    if type(value) is not int or value not in BINS:
+        raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
+    return value
+
+
+def number(name: str, value: Any) -> float:
+    """Allow any number, also the one that is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
+        raise UsageError(f"{name} {value!r} is not allowed", "give a number, or nan")
+    return float(value)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -92,7 +92,8 @@ TOLD = {
         set_frames(spoil_pixels),
         lines("""
             note: pixels that see no beam (dead): 1 of 576; each is interpolated in its row
-            note: pixels that are bright without beam (hot): 1 of 576; they count as they are
+            note: pixels that are bright without beam (hot): 1 of 576; each is
+              interpolated in its row
             note: pixels that are not finite, of those looked at: 1 of 5760; each is
               interpolated in its row
         """),

@@ -187,7 +187,7 @@ RULES: tuple[Rule, ...] = (
     Rule(keys={"dark-file-name": ""}, read=lambda file: _frames("darks", file), becomes=("darks",)),
     Rule(keys={"file-type": "standard"}, read=_field, becomes=("field_of_view",)),
     only("file-format", "dx", why="is not done here: see --projections"),
-    only("binning", "0", why="is not done here"),
+    only("binning", "0", why="is a power of 2: give --bin", lifted_by=("bin",)),
     Rule(keys={"start-row": "0", "end-row": "-1"}, read=_rows, becomes=("rows",)),
     Rule(keys={"start-proj": "0", "end-proj": "-1"}, read=_subset, becomes=("subset",)),
     only("start-column", "0", why="is not done here"),

@@ -67,6 +67,12 @@ def _subset(text: str) -> Mapping[str, Any]:
     return {} if numbers == (0, 1) else {"subset": f"{numbers[0]}::{numbers[1]}"}
 
 
+def _bin(along_row: str, along_column: str) -> Mapping[str, Any]:
+    if int(along_row) != int(along_column):
+        raise NotDoneHereError("is not the same along both sides: give --bin", "bin")
+    return {"bin": int(along_row)}
+
+
 def _metadata(text: str) -> Mapping[str, Any]:
     """Read quantities like ``energy = 19 kev ; pixel_size = 1.6 um``."""
     found = {}
@@ -168,9 +174,7 @@ def _half(text: str) -> Mapping[str, Any]:
 
 
 def _mask(clip: str, value: str) -> Mapping[str, Any]:
-    if truth(clip) and float(value) != 0:
-        raise NotDoneHereError("is not 0 outside of the circle, as --mask makes it", "mask")
-    return {"mask": truth(clip)}
+    return {"mask": True, "mask_value": float(value)} if truth(clip) else {}
 
 
 def _rows(start: str, end: str) -> Mapping[str, Any]:
@@ -209,8 +213,7 @@ RULES: tuple[Rule, ...] = (
     Rule(keys={"dataset.hdf5_entry": ""}, read=_entry, becomes=("entry",)),
     needless("dataset.nexus_version", "", why="the file tells"),
     only("dataset.darks_flats_dir", "", why="holds flats and darks of their own: give --flats and --darks"),
-    only("dataset.binning", "1", why="is not done here"),
-    only("dataset.binning_z", "1", why="is not done here"),
+    Rule(keys={"dataset.binning": "1", "dataset.binning_z": "1"}, read=_bin, becomes=("bin",)),
     Rule(keys={"dataset.projections_subsampling": "1"}, read=_subset, becomes=("subset",)),
     only("dataset.exclude_projections", "", why="is not done here: --subset leaves out regularly"),
     Rule(
@@ -296,7 +299,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         keys={"reconstruction.clip_outer_circle": "0", "reconstruction.outer_circle_value": "0"},
         read=_mask,
-        becomes=("mask",),
+        becomes=("mask", "mask_value"),
     ),
     only(
         "reconstruction.centered_axis", "1", "true", "yes", why="is not done here: the axis is in the middle"
@@ -305,7 +308,12 @@ RULES: tuple[Rule, ...] = (
     needless("reconstruction.hbp_legs", "4", why="slices are made by another method"),
     only("reconstruction.crop_filtered_data", "1", "true", "yes", why="is not done here"),
     *(
-        only(f"reconstruction.{name}", default, why="cuts the slices, which are whole here")
+        only(
+            f"reconstruction.{name}",
+            default,
+            why="is about the axis there: give --x and --y",
+            lifted_by=("x", "y"),
+        )
         for name, default in (("start_x", "0"), ("end_x", "-1"), ("start_y", "0"), ("end_y", "-1"))
     ),
     Rule(keys={"reconstruction.start_z": "0", "reconstruction.end_z": "-1"}, read=_rows, becomes=("rows",)),

@@ -77,7 +77,7 @@ def test_what_tomopy_is_told_is_what_we_do(changed, changes, settings):
     ("name", "changes", "said", "lifted_by"),
     [
         ("tomocupy", {}, "rotation-axis = -1.0 is the middle", {"center": 7.0}),
-        ("tomocupy", CENTER | {"file-reading.binning": "1"}, "binning = 1", {}),
+        ("tomocupy", CENTER | {"file-reading.binning": "1"}, "--bin", {"bin": 2}),
         ("tomocupy", CENTER | {"file-reading.blocked-views": "[0,1]"}, "blocked-views", {}),
         ("tomocupy", CENTER | {"remove-stripe.remove-stripe-method": "vo-all"},
          "--rings all:snr=3,large=61,small=21", {"rings": "all:snr=3,large=61,small=21"}),
