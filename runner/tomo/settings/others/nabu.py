@@ -70,7 +70,9 @@ def _subset(text: str) -> Mapping[str, Any]:
 def _bin(along_row: str, along_column: str) -> Mapping[str, Any]:
     if int(along_row) != int(along_column):
         raise NotDoneHereError("is not the same along both sides: give --bin", "bin")
-    return {"bin": int(along_row)}
+    factor = int(along_row)
+    note = {NOTE: f"gives grey values {factor} times as large in nabu"} if factor > 1 else {}
+    return {"bin": factor, **note}
 
 
 def _metadata(text: str) -> Mapping[str, Any]:

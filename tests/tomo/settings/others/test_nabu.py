@@ -162,6 +162,7 @@ def test_a_volume_that_cannot_be_named_has_to_be(changed, changes):
 @pytest.mark.parametrize(
     ("changes", "note"),
     [
+        ({"dataset.binning": "2", "dataset.binning_z": "2"}, "grey values 2 times as large in nabu"),
         ({"resources.workers": "4"}, "resources.workers = 4 is not used: see the options of the runner"),
         ({"pipeline.save_steps": "sinogram"}, "save_steps = sinogram is not used: no steps are kept"),
         ({"preproc.normalize_srcurrent": "0"}, None),
