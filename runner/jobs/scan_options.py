@@ -29,6 +29,13 @@ SCAN_OPTIONS = (
         help="N angles from A to B degrees, B not included; or a place as for --flats, or a file with one "
         "number in each line.",
     ),
+    click.option(
+        "--no-flats",
+        is_flag=True,
+        default=None,
+        help="Do without flats: the projections are transmissions, or have air at their sides (--air).",
+    ),
+    click.option("--no-darks", is_flag=True, default=None, help="Do without darks: they are zero."),
     click.option("--subset", metavar="FIRST:END:STEP", help="Use only these projections, END not included."),
 )
 
@@ -48,6 +55,7 @@ def sources_of(given: Mapping[str, Any]) -> Sources:
     UsageError
         If one names nothing, or makes no sense.
     """
-    from runner.tomo.sources import NAMES, check_source
+    from runner.tomo.sources import CHECKS
 
-    return Sources(**{name: check_source(name, given[name]) for name in NAMES})
+    named = {name: given[name] for name in CHECKS if given[name] is not None}
+    return Sources(**{name: CHECKS[name](name, value) for name, value in named.items()})

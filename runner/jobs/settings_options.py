@@ -14,6 +14,7 @@ from runner.tomo.settings import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     METHODS,
     PADDINGS,
     QUALITIES,
@@ -61,6 +62,23 @@ _AXIS = (
 )
 
 _CORRECTIONS = (
+    click.option(
+        "--flats-by", type=click.Choice(FLATS_BY), help="How the flats of a group become one.  [median]"
+    ),
+    click.option(
+        "--ring-current/--no-ring-current",
+        default=None,
+        help="Follow the current of the storage ring, where the scan tells it.  [no-ring-current]",
+    ),
+    click.option(
+        "--air", type=int, metavar="N", help="Normalise by N columns of air at both ends of a line.  [not]"
+    ),
+    click.option(
+        "--double-flat",
+        type=float,
+        metavar="SIGMA",
+        help="Take away the mean of all projections, less its blur of SIGMA pixels; 0: all of it.  [not]",
+    ),
     click.option(
         "--defects/--no-defects", default=None, help="Replace pixels found to be defective.  [defects]"
     ),

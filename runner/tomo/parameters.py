@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.tomo.axis import AxisEstimate
+from runner.tomo.check.summary import groups_taken
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
 from runner.tomo.plan import Plan, Work
@@ -50,6 +51,8 @@ def parameters_of(
     used |= {
         "entry": scan.entry,
         "projections_used": scan.projections.count,
+        "flats_used": groups_taken(scan.flats, scan.projections.count),
+        "darks_used": groups_taken(scan.darks, scan.projections.count),
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         **_extent(plan.work),

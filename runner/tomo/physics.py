@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner.errors import ScanError
+from runner.errors import ScanError, UsageError
 from runner.tomo.correct.corrections import Corrections
+from runner.tomo.correct.flatfield import FlatField, currents_of
 from runner.tomo.correct.phase import Paganin
 from runner.tomo.scan import Scan
 from runner.tomo.scan.binning import binned
@@ -21,14 +22,35 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
     Raises
     ------
     ScanError
-        If phase retrieval needs what neither of them tells.
+        If phase retrieval or the ring current need what neither of them tells, or counts are to be used
+        without flats and without air.
+    UsageError
+        If there are not so many columns of air.
     """
+    _check_beam(scan, settings)
     return Corrections(
+        flat_field=FlatField(by=settings.flats_by, ring_current=settings.ring_current),
         zingers=settings.zingers,
+        air=settings.air,
+        double_flat=settings.double_flat,
         rings=settings.rings,
         phase=None if settings.delta_beta is None else _paganin(scan, settings.delta_beta),
         unsharp=settings.unsharp,
     )
+
+
+def _check_beam(scan: Scan, settings: Settings) -> None:
+    if settings.ring_current:
+        currents_of(scan)
+    if settings.air is not None and 2 * settings.air > scan.columns:
+        raise UsageError(
+            f"air at {settings.air} columns of each end is more than there are ({scan.columns})", "give less"
+        )
+    if not scan.flats and scan.beam != 1 and settings.air is None:
+        raise ScanError(
+            "the projections are no transmissions, and there are no flats",
+            "give --flats, or --air N if there are N columns of air at both ends of each line",
+        )
 
 
 def _paganin(scan: Scan, delta_beta: float) -> Paganin:

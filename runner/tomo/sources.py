@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 from runner.errors import UsageError
@@ -35,6 +37,14 @@ class Sources:
     subset : str or None
         ``"FIRST:END:STEP"``, each of which may be left out: use only these projections, numbered from 0 in
         the order in which they were taken, END not included.
+    no_flats, no_darks : bool
+        Do without, whether there are any or not. The projections are then transmissions, or have air at both
+        sides of the sample; counts without beam are 0.
+
+    Raises
+    ------
+    UsageError
+        If frames are named that are not to be used.
     """
 
     entry: str | None = None
@@ -43,6 +53,15 @@ class Sources:
     darks: str | None = None
     angles: str | None = None
     subset: str | None = None
+    no_flats: bool = False
+    no_darks: bool = False
+
+    def __post_init__(self) -> None:
+        for kind in ("flats", "darks"):
+            if getattr(self, kind) is not None and getattr(self, f"no_{kind}"):
+                raise UsageError(
+                    f"{kind} are named, and no_{kind} says to do without", "leave one of the two out"
+                )
 
 
 NAMES = tuple(item.name for item in fields(Sources))
@@ -65,6 +84,25 @@ def check_source(name: str, value: Any) -> str | None:
     if name == "subset":
         parse_subset(value)
     return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check a setting that is true or false.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} {value!r} is neither true nor false")
+    return value
+
+
+CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
+    dict.fromkeys(NAMES, check_source) | dict.fromkeys(("no_flats", "no_darks"), flag)
+)
+"""How each of them is checked."""
 
 
 def angle_range(text: str) -> tuple[float, float, int] | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from runner.listing import few
 from runner.tomo.check.sample import Sample
 from runner.tomo.scan import FrameGroup, Scan
-from runner.tomo.scan.finding import Finding, error, warning
+from runner.tomo.scan.finding import Finding, error, note, warning
 from runner.tomo.scan.read import runs
 from runner.tomo.scan.select import keep_frames, keep_projections
 
@@ -20,6 +20,7 @@ _BRIGHT = 0.1  # of it: what a frame next to a lost one has at least
 _MOST_LOST = 0.1  # of all projections
 _MOST_WRONG = 1 / 3  # of the flats or darks
 _MOST_TRANSMISSION = 1.1
+_MOST_MEAN = 1.5  # of what is called a transmission: noise, and a beam that has become brighter
 
 
 def drop_frames(scan: Scan, sample: Sample) -> tuple[Scan, list[Finding]]:
@@ -40,10 +41,11 @@ def drop_frames(scan: Scan, sample: Sample) -> tuple[Scan, list[Finding]]:
     if sample.unwritten:
         what = f"frames that were never written to the file: {sample.unwritten}"
         return scan, [error(what, "the scan was probably aborted: cut it to the frames that are there")]
-    bright, dark = _typical(sample.flats), _typical(sample.darks)
+    bright, dark = _typical(sample.flats), _typical(sample.darks) or 0.0
     if bright is None:
-        return scan, []
-    dark = dark or 0.0
+        kept, about_projections = _not_lost(sample.projections, dark)
+        beam, about_beam = _beam(sample.projections, dark)
+        return keep_projections(replace(scan, beam=beam), kept), about_projections + about_beam
     if bright <= dark:
         what = f"the flats (mean {bright:.5g}) are no brighter than the darks ({dark:.5g})"
         return scan, [error(what, "they are probably exchanged: name them with --flats and --darks")]
@@ -119,6 +121,17 @@ def _not_lost(levels: NDArray[np.float64], dark: float) -> tuple[NDArray[np.bool
     if count > _MOST_LOST * len(levels):
         return everything, [error(what, "record the scan again, or cut it to the frames that are there")]
     return ~gone, [warning(what, "they are left out")]
+
+
+def _beam(levels: NDArray[np.float64], dark: float) -> tuple[float, list[Finding]]:
+    """Say how bright the beam is where no flats tell it."""
+    light = levels - dark
+    typical = float(np.nanmedian(light))
+    if typical <= _MOST_MEAN:
+        return 1.0, [note("there are no flats: the projections are taken for transmissions")]
+    what = f"there are no flats, and the projections (mean {typical:.5g}) are no transmissions"
+    remedy = "say --air N, if there are N columns of air at both ends of each line"
+    return float(np.nanmax(light)), [warning(what, remedy)]
 
 
 def _too_bright(levels: NDArray[np.float64], bright: float, dark: float) -> list[Finding]:

@@ -25,8 +25,9 @@ def summarise(scan: Scan) -> dict[str, str]:
         "title": scan.title,
         "projections": f"{scan.projections.count} of {scan.rows} x {scan.columns} pixels, {scan.dtype}",
         "angles": _angles(scan),
-        "flats": _groups(scan.flats, scan.projections.count),
-        "darks": _groups(scan.darks, scan.projections.count),
+        "flats": groups_taken(scan.flats, scan.projections.count),
+        "darks": groups_taken(scan.darks, scan.projections.count),
+        "ring current": _currents(scan),
         "pixel size": _quantity(scan.pixel_size, 1e6, "um"),
         "energy": _quantity(scan.energy, 1, "keV"),
         "distance": _quantity(scan.distance, 1e3, "mm"),
@@ -43,8 +44,8 @@ def _angles(scan: Scan) -> str:
     return f"{finite[0]:.5g} to {finite[-1]:.5g} degrees, in steps of {step:.4g}"
 
 
-def _groups(groups: Sequence[FrameGroup], projections: int) -> str:
-    """Say how many frames there are, and when they were taken."""
+def groups_taken(groups: Sequence[FrameGroup], projections: int) -> str:
+    """Say how many flats or darks there are, and when they were taken."""
     if not groups:
         return "none"
     parts = [f"{group.frames.count} {_when(group.position, projections)}" for group in groups]
@@ -55,6 +56,12 @@ def _when(position: float, projections: int) -> str:
     if position in (0, projections):
         return "at the end" if position else "at the start"
     return f"after projection {position:g}"
+
+
+def _currents(scan: Scan) -> str:
+    if scan.currents is None or not len(scan.currents):
+        return ""
+    return f"{scan.currents.min():.5g} to {scan.currents.max():.5g} during the projections"
 
 
 def _quantity(value: float | None, factor: float, unit: str) -> str:

@@ -1,6 +1,7 @@
 """What is done to a scan's counts before its slices are made, in this order; and what that takes.
 
-First what the detector did, while it is as sharp as the detector made it: zingers and rings. Then what the
+First what the detector and the beam did, while it is as sharp as the detector made it: flats, zingers, a beam
+that flickers, what all projections have in common, rings. Then what the
 X-rays did on their way, then what the eye wants.
 """
 
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.tomo.choice import Choice
-from runner.tomo.correct import zingers
-from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.correct import double_flat, zingers
+from runner.tomo.correct.air import normalise_by_air
+from runner.tomo.correct.flatfield import USUAL, FlatField, corrected_sinograms
 from runner.tomo.correct.margins import blocks_around, whole_blocks, widened, within
 from runner.tomo.correct.phase import Paganin, retrieve
 from runner.tomo.correct.rings.methods import NO_RINGS
@@ -25,12 +27,18 @@ from runner.tomo.scan import Scan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrections:
-    """The corrections that were chosen, beside the flat field.
+    """The corrections that were chosen.
 
     Attributes
     ----------
+    flat_field : FlatField
+        How flats are used.
     zingers : float or None
         By how much a pixel has to be brighter than those around it to be replaced, as a share.
+    air : int or None
+        How many columns at both ends of a line see nothing but air, which it is normalised by.
+    double_flat : float or None
+        Double flat-field, with so much blur, pixels.
     rings : Choice
         One of :data:`runner.tomo.correct.rings.methods.METHODS`.
     phase : Paganin or None
@@ -39,16 +47,20 @@ class Corrections:
         One of :data:`runner.tomo.correct.unsharp_methods.METHODS`.
     """
 
+    flat_field: FlatField = USUAL
     zingers: float | None = None
+    air: int | None = None
+    double_flat: float | None = None
     rings: Choice = NO_RINGS
     phase: Paganin | None = None
     unsharp: Choice = NO_UNSHARP
 
     @property
-    def margins(self) -> tuple[int, int, int]:
-        """How many rows above and below its own each step takes: zingers, phase, unsharp."""
+    def margins(self) -> tuple[int, int, int, int]:
+        """How many rows above and below its own each step takes: zingers, double flat, phase, unsharp."""
         return (
             0 if self.zingers is None else zingers.REACH,
+            0 if self.double_flat is None else whole_blocks(double_flat.reach(self.double_flat)),
             0 if self.phase is None else self.phase.margin,
             0 if self.unsharp == NO_UNSHARP else whole_blocks(reach(dict(self.unsharp.values)["sigma"])),
         )
@@ -80,7 +92,7 @@ def prepared_sinograms(
     rows : slice
         Which detector rows: start and stop.
     corrections : Corrections
-        What to do beside the flat field.
+        What to do.
     threads : int
         How many to use.
 
@@ -94,15 +106,22 @@ def prepared_sinograms(
     MissingFileError, ScanError
         As from :func:`runner.tomo.correct.flatfield.corrected_sinograms`.
     """
-    for_zingers, for_phase, for_unsharp = corrections.margins
+    for_zingers, for_double_flat, for_phase, for_unsharp = corrections.margins
     wanted = blocks_around(rows, scan.rows) if corrections.margin else rows
     retrieved = widened(wanted, for_unsharp, scan.rows)
     cleaned = widened(retrieved, for_phase, scan.rows)
-    read = widened(cleaned, for_zingers, scan.rows)
-    sinograms = corrected_sinograms(scan, read, threads=threads)
+    averaged = widened(cleaned, for_double_flat, scan.rows)
+    read = widened(averaged, for_zingers, scan.rows)
+    sinograms = corrected_sinograms(scan, read, flat_field=corrections.flat_field, threads=threads)
     if corrections.zingers is not None:
         sinograms = zingers.remove_zingers(
-            sinograms, within(cleaned, read), corrections.zingers, threads=threads
+            sinograms, within(averaged, read), corrections.zingers, threads=threads
+        )
+    if corrections.air is not None:
+        normalise_by_air(sinograms, corrections.air, threads=threads)
+    if corrections.double_flat is not None:
+        sinograms = double_flat.remove_common(
+            sinograms, within(cleaned, averaged), corrections.double_flat, threads=threads
         )
     remove_rings(sinograms, corrections.rings, threads=threads)
     if corrections.phase is not None:

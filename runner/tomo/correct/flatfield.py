@@ -9,21 +9,50 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.errors import ScanError
 from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
 from runner.tomo.share import share
 
+MEDIAN, MEAN = "median", "mean"
 _BLOCK = 16  # angles that a thread corrects at once: few enough that a row's dark and flat stay in the cache
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlatField:
+    """How flats are used.
+
+    Attributes
+    ----------
+    by : str
+        How the flats of a group become one: ``"median"``, which a cosmic ray in one of them does not move, or
+        ``"mean"``.
+    ring_current : bool
+        Follow the storage ring's current, which the scan tells of each frame: each projection and each flat
+        is divided by its own. Else the beam changes linearly in time between the flats.
+    """
+
+    by: str = MEDIAN
+    ring_current: bool = False
+
+
+USUAL = FlatField()
+"""Medians, and the beam as the flats show it."""
+
+
 def corrected_sinograms(
-    scan: Scan, rows: slice, *, chosen: NDArray[np.int64] | None = None, threads: int = 1
+    scan: Scan,
+    rows: slice,
+    *,
+    flat_field: FlatField = USUAL,
+    chosen: NDArray[np.int64] | None = None,
+    threads: int = 1,
 ) -> NDArray[np.float32]:
     """Read some detector rows of a scan and correct them.
 
@@ -33,6 +62,8 @@ def corrected_sinograms(
         The scan.
     rows : slice
         Which detector rows: start and stop.
+    flat_field : FlatField
+        How flats are used. Without flats, the beam is that of the scan; without darks, they are 0.
     chosen : (angle,) int64, optional
         Numbers of the projections to read, ascending; all if not given.
     threads : int
@@ -48,20 +79,48 @@ def corrected_sinograms(
     Raises
     ------
     MissingFileError, ScanError
-        As from :func:`runner.tomo.scan.read.read_frames`.
+        As from :func:`runner.tomo.scan.read.read_frames` and :func:`currents_of`.
     """
     numbers = np.arange(scan.projections.count) if chosen is None else chosen
     read = functools.partial(read_frames, rows=rows, threads=threads)
     projections = read(replace(scan.projections, indices=scan.projections.indices[numbers]))
-    dark = mean_frame([read(group.frames) for group in scan.darks])
-    flats = [median_frame(read(group.frames)) for group in scan.flats]
-    times = np.add(numbers, 0.5, dtype=np.float64)
+    nothing = np.zeros(projections.shape[1:], np.float32)
+    dark = mean_frame([read(group.frames) for group in scan.darks]) if scan.darks else nothing
+    reduce = median_frame if flat_field.by == MEDIAN else _mean_of_one
+    flats = [reduce(read(group.frames)) for group in scan.flats] or [dark + np.float32(scan.beam)]
+    gains = None
+    if flat_field.ring_current:
+        currents, of_flats = currents_of(scan)
+        gains = (1 / currents[numbers]).astype(np.float32)
+        flats = [dark + (flat - dark) / np.float32(one) for flat, one in zip(flats, of_flats, strict=True)]
     if scan.defects is not None:
         defective = scan.defects.map()[rows] > 0
         for flat in flats:
             flat[defective] = np.nan
-    positions = [group.position for group in scan.flats]
-    return line_integrals(projections, times, dark, flats, positions, threads=threads)
+    times = np.add(numbers, 0.5, dtype=np.float64)
+    positions = [group.position for group in scan.flats] or [0.0]
+    return line_integrals(projections, times, dark, flats, positions, gains=gains, threads=threads)
+
+
+def currents_of(scan: Scan) -> tuple[NDArray[np.float64], list[float]]:
+    """Tell the ring current at each projection, (angle,), and the mean of each group of flats.
+
+    Raises
+    ------
+    ScanError
+        If the scan does not tell them all, or has no flats.
+    """
+    of_flats = [float(group.currents.mean()) for group in scan.flats if group.currents is not None]
+    if scan.currents is None or not of_flats or len(of_flats) < len(scan.flats):
+        raise ScanError(
+            "the scan does not tell the ring current of all its projections and flats",
+            "leave --ring-current out; --air follows the beam by what passes beside the sample",
+        )
+    return scan.currents, of_flats
+
+
+def _mean_of_one(stack: NDArray[np.number]) -> NDArray[np.float32]:
+    return mean_frame([stack])
 
 
 def mean_frame(stacks: Sequence[NDArray[np.number]]) -> NDArray[np.float32]:
@@ -104,6 +163,7 @@ def line_integrals(
     flats: Sequence[NDArray[np.float32]],
     positions: Sequence[float],
     *,
+    gains: NDArray[np.float32] | None = None,
     threads: int = 1,
 ) -> NDArray[np.float32]:
     """Correct projections and take the logarithm: ``-log((projection - dark) / (flat - dark))``.
@@ -122,6 +182,8 @@ def line_integrals(
         Where each flat stands in the scan, ascending (see
         :class:`~runner.tomo.scan.scan.FrameGroup`). A projection's flat is interpolated linearly
         between the two around it, and constant outside.
+    gains : (angle,) float32, optional
+        Factor for the transmission of each projection; 1 if not given.
     threads : int
         How many compute, each at some angles.
 
@@ -135,11 +197,13 @@ def line_integrals(
     sinograms = np.empty((rows, angles, columns), np.float32)
     beams = np.stack([_beam(flat, dark) for flat in flats])
     around = _flats_around(times, positions)
+    factors = np.ones(angles, np.float32) if gains is None else gains
 
     def correct(first: int) -> None:
         some = slice(first, first + _BLOCK)
         counts, offset = _compilable(projections[some], dark)
-        correct_lines(counts, offset, beams, *(values[some] for values in around), sinograms, first)
+        before_and_after = (values[some] for values in around)
+        correct_lines(counts, offset, beams, *before_and_after, factors[some], sinograms, first)
 
     ensure_compiled("correction", lambda: _run_once(correct_lines))
     share(correct, range(0, angles, _BLOCK), threads)
@@ -150,7 +214,7 @@ def _run_once(correct_lines: Callable[..., None]) -> None:
     """Correct next to nothing, of both types of counts."""
     line, one = np.ones((1, 1, 1), np.float32), np.zeros(1, np.int64)
     for counts in (line, line.astype(np.uint16)):
-        correct_lines(counts, line[0], line, one, one, line[0, 0], line.copy(), 0)
+        correct_lines(counts, line[0], line, one, one, line[0, 0], line[0, 0], line.copy(), 0)
 
 
 def _compilable(

@@ -11,7 +11,7 @@ _LEAST, _MOST = np.float32(1e-6), np.float32(10)
 
 
 @kernel
-def correct_lines(counts, dark, beams, before, after, weights, sinograms, first):
+def correct_lines(counts, dark, beams, before, after, weights, gains, sinograms, first):
     """Correct some projections and write them into sinograms.
 
     Parameters
@@ -26,6 +26,8 @@ def correct_lines(counts, dark, beams, before, after, weights, sinograms, first)
         The flats around each projection.
     weights : (angle,) float32
         Of the latter.
+    gains : (angle,) float32
+        Factor for the transmission of each projection.
     sinograms : (row, angle, column) float32
         Result.
     first : int
@@ -40,7 +42,7 @@ def correct_lines(counts, dark, beams, before, after, weights, sinograms, first)
             if before[angle] != after[angle]:
                 _mix(beam, beams[after[angle], row], weights[angle], between)
                 beam = between
-            if _integrate(counts[angle, row], dark[row], beam, line):
+            if _integrate(counts[angle, row], dark[row], beam, gains[angle], line):
                 _fill_gaps(line)
 
 
@@ -51,11 +53,11 @@ def _mix(one, other, weight, result):
 
 
 @kernel
-def _integrate(counts, dark, beam, line):
+def _integrate(counts, dark, beam, gain, line):
     """Compute a line; returns how many pixels have no value, which are NaN."""
     gaps = np.int32(0)
     for column in range(line.size):
-        transmission = (np.float32(counts[column]) - dark[column]) / beam[column]
+        transmission = (np.float32(counts[column]) - dark[column]) / beam[column] * gain
         clipped = _LEAST if transmission < _LEAST else transmission  # NaN is not less, and stays
         clipped = _MOST if clipped > _MOST else clipped
         missing = transmission != transmission  # noqa: PLR0124 - so only NaN

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from runner.errors import ScanError
 from runner.tomo.scan.angles import in_degrees
+from runner.tomo.scan.currents import ring_currents
 from runner.tomo.scan.finding import Finding, Problems, note, warning
 from runner.tomo.scan.hdf5 import attribute, dataset_at, find, name_of, text_at
 from runner.tomo.scan.quantities import KILOELECTRONVOLTS, METRES, first_quantity
@@ -80,14 +81,16 @@ def read_nxtomo(
                 stored.values[chosen], source=stored.name, units=stored.units, problems=problems
             )
     problems.findings += _orientation(detector)
+    currents = ring_currents(group, len(frames), problems)
     scan = Scan(
         path=path,
         format="nxtomo",
         entry=entry,
         projections=frames_of(frames, chosen),
         angles=angles,
-        flats=_groups_of(frames, keys, FLAT),
-        darks=_groups_of(frames, keys, DARK),
+        flats=_groups_of(frames, keys, FLAT, currents),
+        darks=_groups_of(frames, keys, DARK, currents),
+        currents=None if currents is None else currents[chosen],
         rows=frames.shape[1],
         columns=frames.shape[2],
         dtype=frames.dtype,
@@ -238,11 +241,17 @@ def _frame_axes(item: h5py.Group) -> list[str]:
     return [name for word in _ANGLE_NAMES for name in first if word in name]
 
 
-def _groups_of(dataset: h5py.Dataset, keys: NDArray[np.int64], key: int) -> tuple[FrameGroup, ...]:
+def _groups_of(
+    dataset: h5py.Dataset, keys: NDArray[np.int64], key: int, currents: NDArray[np.float64] | None
+) -> tuple[FrameGroup, ...]:
     """Frames of one kind, those between the same two projections together."""
     chosen = np.flatnonzero(keys == key)
     before = np.cumsum(keys == PROJECTION)[chosen]  # projections taken before each frame
     return tuple(
-        FrameGroup(frames=frames_of(dataset, chosen[before == position]), position=float(position))
+        FrameGroup(
+            frames=frames_of(dataset, chosen[before == position]),
+            position=float(position),
+            currents=None if currents is None else currents[chosen[before == position]],
+        )
         for position in np.unique(before)
     )

@@ -97,6 +97,7 @@ def read_scan(
     if scan is None:
         return None
     scan = problems.attempt(replace_groups, scan, sources) or scan
+    scan = _do_without(scan, sources, problems)
     _check_counts(scan, sources, problems)
     if sources.subset is not None and len(scan.angles) == scan.projections.count:
         scan = problems.attempt(_subset, scan, sources.subset, problems) or scan
@@ -155,6 +156,20 @@ def _subset(scan: Scan, text: str, problems: Problems) -> Scan:
     return keep_projections(scan, kept)
 
 
+def _do_without(scan: Scan, sources: Sources, problems: Problems) -> Scan:
+    """Leave out flats and darks that are not to be used."""
+    unwanted = {"flats": sources.no_flats, "darks": sources.no_darks}
+    for kind, without in unwanted.items():
+        count = sum(group.frames.count for group in getattr(scan, kind))
+        if without and count:
+            problems.findings.append(note(f"{count} {kind} are not used, as was asked"))
+    return replace(
+        scan,
+        flats=() if sources.no_flats else scan.flats,
+        darks=() if sources.no_darks else scan.darks,
+    )
+
+
 def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:
     counts = {
         "projections": scan.projections.count,
@@ -164,7 +179,8 @@ def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:
     there = ", ".join(f"{number} {name}" for name, number in counts.items())
     for kind, count in counts.items():
         asked = getattr(sources, kind) is not None  # what is wrong with it has been said
-        if count == 0 and not (asked and problems.errors):
+        unwanted = kind != "projections" and getattr(sources, f"no_{kind}")
+        if count == 0 and not unwanted and not (asked and problems.errors):
             problems.errors.append(ScanError(f"{scan.path} has no {kind} ({there})", _REMEDY[kind]))
     if len(scan.angles) != scan.projections.count and not np.isnan(scan.angles).all():
         problems.errors.append(
@@ -178,7 +194,8 @@ def _check_counts(scan: Scan, sources: Sources, problems: Problems) -> None:
 
 _REMEDY = {
     "projections": "it cannot be reconstructed",
-    "flats": "add frames taken without the sample, or name them with --flats",
-    "darks": "add frames taken without the beam, or name them with --darks; if the detector has no dark"
-    " signal, one of zeros",
+    "flats": "name frames taken without the sample with --flats; or say --no-flats, if the projections are"
+    " transmissions, or have air at both sides (--air)",
+    "darks": "name frames taken without the beam with --darks; or say --no-darks, if the detector has no dark"
+    " signal",
 }

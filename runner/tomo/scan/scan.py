@@ -93,10 +93,13 @@ class FrameGroup:
     position : float
         Where the group stands in the sequence of projections: 0 before the first, `n` after the
         last of n projections, 0.5 n in the middle. Flats are interpolated along this axis.
+    currents : (frame,) float64, or None
+        Of the storage ring, at each frame, in any unit; None where it is not known.
     """
 
     frames: Frames | Images
     position: float
+    currents: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,6 +134,10 @@ class Scan:
         The scan's own name, for people.
     axis_hint : float or None
         Detector column of the rotation axis as the file tells it.
+    currents : (angle,) float64, or None
+        Of the storage ring, at each projection, in the flats' unit; None where it is not known.
+    beam : float
+        Counts of the beam without sample, where there are no flats: 1 if the projections are transmissions.
     defects : Defects or None
         Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding
@@ -152,6 +159,8 @@ class Scan:
     distance: float | None = None
     title: str = ""
     axis_hint: float | None = None
+    currents: NDArray[np.float64] | None = None
+    beam: float = 1.0
     defects: Defects | None = None
     findings: tuple[Finding, ...] = ()
 

@@ -30,6 +30,7 @@ def keep_projections(scan: Scan, kept: NDArray[np.bool_]) -> Scan:
         scan,
         projections=_chosen(scan.projections, kept),
         angles=scan.angles[kept],
+        currents=None if scan.currents is None else scan.currents[kept],
         flats=tuple(moved(group) for group in scan.flats),
         darks=tuple(moved(group) for group in scan.darks),
     )
@@ -46,7 +47,11 @@ def keep_frames(groups: Sequence[FrameGroup], kept: Sequence[NDArray[np.bool_]])
         Which frames of each group stay.
     """
     return tuple(
-        replace(group, frames=_chosen(group.frames, some))
+        replace(
+            group,
+            frames=_chosen(group.frames, some),
+            currents=None if group.currents is None else group.currents[some],
+        )
         for group, some in zip(groups, kept, strict=True)
         if some.any()
     )

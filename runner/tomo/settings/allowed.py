@@ -12,6 +12,7 @@ WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "parzen", "but
 PADDINGS = ("edge", "zero")
 BINS = (1, 2, 4, 8)
 FIELDS = ("auto", "full", "half")
+FLATS_BY = ("median", "mean")
 UNITS = ("1/cm", "1/pixel")
 DTYPES = ("float32", "float16", "uint16", "uint8")
 GREYS = "0.1%:99.9%"

@@ -119,11 +119,16 @@ def grey_window(name: str, value: Any) -> str:
     return value
 
 
-def bin_factor(name: str, value: Any) -> int:
+def bin_factor() -> Check:
     """Allow some powers of two."""
-    if type(value) is not int or value not in BINS:
-        raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
-    return value
+    words = ", ".join(map(str, BINS))
+
+    def check(name: str, value: Any) -> int:
+        if type(value) is not int or value not in BINS:
+            raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {words}")
+        return value
+
+    return Check(words, check)
 
 
 def number(name: str, value: Any) -> float:
@@ -133,8 +138,13 @@ def number(name: str, value: Any) -> float:
     return float(value)
 
 
-def flag(name: str, value: Any) -> bool:
-    """Allow true and false."""
-    if not isinstance(value, bool):
-        raise UsageError(f"{name} {value!r} is neither true nor false")
-    return value
+def whole(least: int, most: int, unit: str) -> Check:
+    """Allow a whole number, or none."""
+    words = f"a whole number from {least} to {most}{unit}"
+
+    def check(name: str, value: Any) -> int | None:
+        if value is not None and (type(value) is not int or not least <= value <= most):
+            raise UsageError(f"{name} {value!r} is not allowed", f"give {words}")
+        return value
+
+    return Check(words, check)

@@ -18,6 +18,7 @@ from runner.tomo.settings.allowed import (
     DEVICES,
     DTYPES,
     FIELDS,
+    FLATS_BY,
     GREYS,
     METHODS,
     PADDINGS,
@@ -30,7 +31,6 @@ from runner.tomo.settings.checks import (
     between,
     bin_factor,
     column_or_auto,
-    flag,
     fraction,
     grey_window,
     number,
@@ -38,9 +38,11 @@ from runner.tomo.settings.checks import (
     read_rings,
     read_unsharp,
     row_range,
+    whole,
 )
+from runner.tomo.sources import CHECKS as SOURCE_CHECKS
 from runner.tomo.sources import NAMES as SOURCE_NAMES
-from runner.tomo.sources import Sources, check_source
+from runner.tomo.sources import Sources, flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ class Settings:
     ----------
     entry, projections, flats, darks, angles, subset : str or None
         Where the parts of the scan are, and which to use; see :class:`runner.tomo.sources.Sources`.
+    no_flats, no_darks : bool
+        See there.
     center : float or "auto"
         Detector column of the rotation axis, pixel centres at 0, 1, ...; or find it.
     method, quality, device, window, padding : str
@@ -69,6 +73,15 @@ class Settings:
         The part of the slices that is made, in pixels of the whole slice; None as for `rows`.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
+    flats_by : str
+        How the flats of a group become one: ``"median"`` or ``"mean"``.
+    ring_current : bool
+        Follow the storage ring's current, where the scan tells it of every frame.
+    air : int or None
+        Normalise every line of a projection by so many columns of air at both of its ends; None for not.
+    double_flat : float or None
+        Take away the mean of all projections (double flat-field), less its blur by a Gaussian of so many
+        pixels; 0 for all of the mean, None for not.
     defects : bool
         Interpolate the pixels that preflight finds to be defective; those without any signal always are.
     rings : Choice
@@ -101,6 +114,8 @@ class Settings:
     darks: str | None = None
     angles: str | None = None
     subset: str | None = None
+    no_flats: bool = False
+    no_darks: bool = False
     center: float | str = AUTO
     method: str = "fourier"
     quality: str = "standard"
@@ -114,6 +129,10 @@ class Settings:
     x: tuple[int | None, int | None] | None = None
     y: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
+    flats_by: str = "median"
+    ring_current: bool = False
+    air: int | None = None
+    double_flat: float | None = None
     defects: bool = True
     rings: Choice = NO_RINGS
     zingers: float | None = None
@@ -131,6 +150,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
+        _ = self.sources  # raises if they contradict each other
         if self.device == "gpu" and self.method != "fourier":
             raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
         if self.greys != GREYS and not self.dtype.startswith("uint"):
@@ -163,7 +183,7 @@ NAMES = tuple(item.name for item in dataclasses.fields(Settings) if item.name !=
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(SOURCE_NAMES, check_source),
+        **SOURCE_CHECKS,
         "center": column_or_auto,
         "method": one_of(*METHODS),
         "quality": one_of(*QUALITIES),
@@ -172,9 +192,13 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
-        "bin": bin_factor,
+        "bin": bin_factor(),
         **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
+        "flats_by": one_of(*FLATS_BY),
+        "ring_current": flag,
+        "air": whole(1, 10_000, " columns"),
+        "double_flat": between(0, 500, " pixels"),
         "defects": flag,
         "rings": read_rings,
         "zingers": between(1e-3, 1e3, ""),

@@ -105,8 +105,9 @@ REFUSED = {
     "no flats": (
         set_keys(at_5_10=3, at_50_55=3),
         lines("""
-            error: scan.nx has no flats (40 projections, 0 flats, 5 darks); add frames taken
-              without the sample, or name them with --flats
+            error: scan.nx has no flats (40 projections, 0 flats, 5 darks); name frames taken
+              without the sample with --flats; or say --no-flats, if the projections are
+              transmissions, or have air at both sides (--air)
         """),
     ),
     "no darks, and energy in metres": (
@@ -117,9 +118,9 @@ REFUSED = {
         lines("""
             error: /entry/instrument/beam/incident_energy of scan.nx has units 'm'; known are
               ev, kev, mev, j; correct its attribute 'units'
-            error: scan.nx has no darks (40 projections, 10 flats, 0 darks); add frames taken
-              without the beam, or name them with --darks; if the detector has no dark signal,
-              one of zeros
+            error: scan.nx has no darks (40 projections, 10 flats, 0 darks); name frames taken
+              without the beam with --darks; or say --no-darks, if the detector has no dark
+              signal
         """),
     ),
     "flats and darks exchanged": (

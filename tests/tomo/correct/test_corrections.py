@@ -5,7 +5,7 @@ import pytest
 
 from runner.tomo.choice import parse_choice
 from runner.tomo.correct.corrections import Corrections, prepared_sinograms
-from runner.tomo.correct.flatfield import corrected_sinograms
+from runner.tomo.correct.flatfield import FlatField, corrected_sinograms
 from runner.tomo.correct.phase import Paganin
 from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
@@ -36,9 +36,12 @@ UNSHARP = parse_choice("unsharp", "gaussian:sigma=0.8", UNSHARP_METHODS)
 CASES = [
     *(Corrections(rings=rings(name)) for name in METHODS),
     Corrections(zingers=0.2),
+    Corrections(air=3, flat_field=FlatField(by="mean")),
+    Corrections(double_flat=0.0),
+    Corrections(double_flat=1.7),
     Corrections(phase=PHASE),
     Corrections(unsharp=UNSHARP),
-    Corrections(zingers=0.2, rings=rings("sorting"), phase=PHASE, unsharp=UNSHARP),
+    Corrections(zingers=0.2, air=2, double_flat=2.0, rings=rings("sorting"), phase=PHASE, unsharp=UNSHARP),
 ]
 
 

@@ -1,7 +1,7 @@
 """The keys of tomocupy's and tomopy-cli's files, as those programs mean them.
 
 Both name the same things in the same way: energies in keV, distances in millimetres, pixel sizes in
-micrometres. Their volumes are in 1/pixel. They average flats; here the median is taken.
+micrometres. Their flats are averaged, their volumes are in 1/pixel.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _NEEDLESS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 #: Details of what is refused where it is chosen, and of what is not there; nothing is said of them.
 DETAILS = (
     "logs-home",
-    *("dezinger-threshold", "zinger-level-projections", "zinger-level-white", "zinger-size", "air"),
+    *("dezinger-threshold", "zinger-level-projections", "zinger-level-white", "zinger-size"),
     *("vo-all-dim", "fw-filter", "fw-pad", "rotate-proj-order", "pad-endpoint"),
     *("retrieve-phase-alpha-try", "retrieve-phase-delta-beta", "retrieve-phase-w"),
     *("lamino-search-width", "lamino-search-step", "lamino-start-row", "lamino-end-row"),
@@ -175,6 +175,15 @@ def _mask(applied: str, ratio: str) -> Mapping[str, Any]:
     return {"mask": truth(applied)}
 
 
+def _flats(method: str, air: str) -> Mapping[str, Any]:
+    if method == "standard":
+        return {"flats_by": "mean"}
+    without = {"no_flats": True, "no_darks": True}
+    if method not in ("air", "none"):
+        raise NotDoneHereError("is not done here")
+    return without | ({"air": int(air)} if method == "air" else {})
+
+
 def _spots(region: str, method: str) -> Mapping[str, Any]:
     if int(region) or method != "none":
         raise NotDoneHereError("compares by a difference of counts, --zingers by a share: give it", "zingers")
@@ -194,11 +203,15 @@ RULES: tuple[Rule, ...] = (
     only("end-column", "-1", why="is not done here"),
     only("blocked-views", "none", "false", why="is not done here"),
     only("reverse", "False", why="is not done here: give --angles"),
-    only("dark-zero", "False", why="is not done here"),
+    Rule(keys={"dark-zero": "False"}, read=lambda text: {"no_darks": truth(text)}, becomes=("no_darks",)),
     only("pre-processing", "True", why="is not done here"),
     Rule(keys={"rotation-axis": "-1.0", "rotation-axis-auto": "manual"}, read=_center, becomes=("center",)),
     Rule(keys={"dezinger": "0", "zinger-removal-method": "none"}, read=_spots, becomes=("zingers",)),
-    only("flat-correction-method", "standard", why="is not done here: flats are divided by"),
+    Rule(
+        keys={"flat-correction-method": "standard", "air": "10"},
+        read=_flats,
+        becomes=("flats_by", "no_flats", "no_darks", "air"),
+    ),
     only("bright-ratio", "1", "1.0", why="is not done here"),
     only("minus-log", "True", why="is not done here: the logarithm is always taken"),
     Rule(

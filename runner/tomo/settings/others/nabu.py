@@ -88,6 +88,19 @@ def _metadata(text: str) -> Mapping[str, Any]:
     return found
 
 
+def _flats(mode: str) -> Mapping[str, Any]:
+    if mode.lower() not in ("1", "true", "0", "false"):
+        raise NotDoneHereError("is not done here")
+    without = not truth(mode)
+    return {"no_flats": without, "no_darks": without}
+
+
+def _double_flat(mode: str, sigma: str) -> Mapping[str, Any]:
+    if mode.lower() not in ("1", "true", "0", "false"):
+        raise NotDoneHereError("is a file: give --double-flat", "double_flat")
+    return {"double_flat": float(sigma or 0)} if truth(mode) else {}
+
+
 def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:
     if truth(enabled):
         raise NotDoneHereError(
@@ -223,7 +236,7 @@ RULES: tuple[Rule, ...] = (
     ),
     only("dataset.flip_lr", "auto", why="is not done here"),
     only("dataset.flip_ud", "auto", why="is not done here"),
-    only("preproc.flatfield", "1", "true", why="is not done here: flats are divided by"),
+    Rule(keys={"preproc.flatfield": "1"}, read=_flats, becomes=("no_flats", "no_darks")),
     only("preproc.flatfield_loading_mode", "load_if_present", "", "force-compute", why="needs reduced flats"),
     only("preproc.flat_distortion_correction_enabled", "0", "false", "no", why="is not done here"),
     needless(
@@ -231,9 +244,7 @@ RULES: tuple[Rule, ...] = (
         "tile_size=100; interpolation_kind='linear'; padding_mode='edge'; correction_spike_threshold=None",
         why="flats are not distorted here",
     ),
-    needless(
-        "preproc.normalize_srcurrent", "0", default="1", why="grey values do not follow the ring current here"
-    ),
+    needless("preproc.normalize_srcurrent", "0", default="1", why="say --ring-current to follow it"),
     Rule(
         keys={"preproc.ccd_filter_enabled": "0", "preproc.ccd_filter_threshold": "0.04"},
         read=_spots,
@@ -241,8 +252,11 @@ RULES: tuple[Rule, ...] = (
     ),
     only("preproc.detector_distortion_correction", "", "none", why="is not done here"),
     needless("preproc.detector_distortion_correction_options", "", why="there is no such correction here"),
-    only("preproc.double_flatfield", "0", "false", "no", why="is not done here"),
-    needless("preproc.dff_sigma", "", why="there is no double flat field here"),
+    Rule(
+        keys={"preproc.double_flatfield": "0", "preproc.dff_sigma": ""},
+        read=_double_flat,
+        becomes=("double_flat",),
+    ),
     only("preproc.take_logarithm", "1", "true", "yes", why="is not done here: the logarithm is always taken"),
     only("preproc.log_min_clip", "1e-6", "0.000001", "1e-06", why="is 1e-6 here"),
     only("preproc.log_max_clip", "10.0", "10", "10.", why="is 10 here"),

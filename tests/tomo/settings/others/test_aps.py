@@ -12,7 +12,7 @@ from runner.tomo.correct.phase import Paganin
 from runner.tomo.settings import NAMES, Settings, load_settings, read_config
 
 CENTER = {"reconstruction.rotation-axis": "782.5"}
-ALWAYS = {"field_of_view": "full", "units": "1/pixel", "window": "parzen"}
+ALWAYS = {"field_of_view": "full", "flats_by": "mean", "units": "1/pixel", "window": "parzen"}
 PAGANIN = {
     "retrieve-phase.retrieve-phase-method": "paganin",
     "retrieve-phase.energy": "25",
@@ -64,6 +64,11 @@ def test_what_tomocupy_is_told_is_what_we_do(changed, changes, settings):
         ({"reconstruction.reconstruction-algorithm": "lprec_fbp", "lprec-fbp.lprec-fbp-filter": "cosine"},
          {"window": "cosine", "padding": "zero"}),
         ({"reconstruction.reconstruction-mask": "True"}, {"mask": True}),
+        ({"file-reading.dark-zero": "True"}, {"no_darks": True}),
+        ({"flat-correction.flat-correction-method": "none"},
+         {"flats_by": "median", "no_flats": True, "no_darks": True}),
+        ({"flat-correction.flat-correction-method": "air", "flat-correction.air": "20"},
+         {"flats_by": "median", "no_flats": True, "no_darks": True, "air": 20}),
         ({"file-reading.start-row": "0", "file-reading.end-row": "64"}, {"rows": (None, 64)}),
     ],
 )  # fmt: skip
@@ -94,7 +99,7 @@ def test_what_tomopy_is_told_is_what_we_do(changed, changes, settings):
         ("tomopy", {"find-rotation-axis.rotation-axis-auto": "yaml"}, "--center", {"center": 7.0}),
         ("tomopy", {"reconstruction.reconstruction-algorithm": "sirt"},
          "--method", {"method": "fourier", "window": "hann"}),
-        ("tomopy", {"flat-correction.flat-correction-method": "air"}, "flat-correction-method", {}),
+        ("tomopy", {"flat-correction.flat-correction-method": "pca"}, "flat-correction-method", {}),
         ("tomopy", {"file-reading.file-type": "mosaic"}, "file-type = mosaic", {}),
         ("tomopy", {"beam-hardening.beam-hardening-method": "standard"}, "beam-hardening", {}),
         ("tomopy", {"reconstruction.reconstruction-mask": "True",

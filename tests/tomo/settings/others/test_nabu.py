@@ -44,6 +44,10 @@ def test_every_key_of_nabu_has_one_rule_but_the_scan_which_names_the_volume_too(
          {"energy": 19.0, "pixel_size": 1.6e-6, "distance": 0.5}),
         ({"dataset.overwrite_metadata": "energy = 19000 eV"}, {"energy": 19.0}),
         ({"dataset.binning": "2", "dataset.binning_z": "2"}, {"bin": 2}),
+        ({"preproc.flatfield": "0"}, {"no_flats": True, "no_darks": True}),
+        ({"preproc.double_flatfield": "1"}, {"double_flat": 0.0}),
+        ({"preproc.double_flatfield": "true", "preproc.dff_sigma": "8"}, {"double_flat": 8.0}),
+        ({"preproc.dff_sigma": "8"}, {}),
         ({"preproc.sino_rings_correction": "vo"}, {"rings": "all:snr=3,large=51,small=21"}),
         ({"preproc.sino_rings_correction": "Vo", "preproc.sino_rings_options": "snr=2.5; la_size=81 ;dim=1"},
          {"rings": "all:snr=2.5,large=81,small=21"}),
@@ -94,7 +98,7 @@ def test_what_it_says_is_what_we_do(changed, changes, settings):
         ({"dataset.flip_lr": "1"}, "flip_lr", {}),
         ({"preproc.flatfield": "pca"}, "flatfield = pca", {}),
         (MEDIAN, "--zingers", {"zingers": 0.1}),
-        ({"preproc.double_flatfield": "1"}, "double_flatfield", {}),
+        ({"preproc.double_flatfield": "force-load"}, "--double-flat", {"double_flat": 5.0}),
         ({"preproc.take_logarithm": "0"}, "logarithm", {}),
         ({"preproc.log_min_clip": "1e-5"}, "1e-6 here", {}),
         ({"preproc.sino_rings_correction": "munch"}, "--rings", {"rings": "wavelet-fft"}),
@@ -191,5 +195,4 @@ def test_a_value_that_makes_no_sense_and_a_key_that_is_none_are_named(changed):
 def test_older_names_of_keys_are_known(changed):
     file = changed("nabu.conf", {})
     file.write_text(file.read_text().replace("double_flatfield = 0", "double_flatfield_enabled = 1"))
-    with pytest.raises(UsageError, match=r"preproc\.double_flatfield = 1"):
-        load_settings(file, {})
+    assert load_settings(file, {}).double_flat == 0.0
