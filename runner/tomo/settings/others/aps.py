@@ -75,7 +75,7 @@ _NEEDLESS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 DETAILS = (
     "logs-home",
     *("dezinger-threshold", "zinger-level-projections", "zinger-level-white", "zinger-size"),
-    *("vo-all-dim", "fw-filter", "fw-pad", "rotate-proj-order", "pad-endpoint"),
+    *("fw-filter", "fw-pad", "fw-level", "fw-sigma", "rotate-proj-order", "pad-endpoint"),
     *("retrieve-phase-alpha-try", "retrieve-phase-delta-beta", "retrieve-phase-w"),
     *("lamino-search-width", "lamino-search-step", "lamino-start-row", "lamino-end-row"),
     *("blocked-views-start", "blocked-views-end", "scintillator-auto", "scintillator-material"),
@@ -122,18 +122,13 @@ def _subset(start: str, end: str) -> Mapping[str, Any]:
     return {} if (first, last) == (0, -1) else {"subset": f"{first}:{'' if last < 0 else last}"}
 
 
-def _rings(method: str, *sizes: str) -> Mapping[str, Any]:
+def _rings(method: str, snr: str, large: str, small: str, dim: str) -> Mapping[str, Any]:
+    """Read the removal of rings; Vo's methods work on transmissions there too."""
     if method == "none":
         return {}
-    snr, large, small, level, sigma = sizes
-    near = {
-        "vo-all": f" all:snr={snr},large={large},small={small}",
-        "fw": f" wavelet-fft:level={level},sigma={sigma}",
-        "ti": " titarenko",
-    }
-    raise NotDoneHereError(
-        f"works on transmissions, we work on line integrals: give --rings{near.get(method, '')}", "rings"
-    )
+    if method != "vo-all" or int(dim) != 1:
+        raise NotDoneHereError("is none of our methods: give --rings", "rings")
+    return {"rings": f"all:snr={snr},large={large},small={small}"}
 
 
 def _phase(method: str, energy: str, distance: str, pixel_size: str, alpha: str) -> Mapping[str, Any]:
@@ -220,8 +215,7 @@ RULES: tuple[Rule, ...] = (
             "vo-all-snr": "3",
             "vo-all-la-size": "61",
             "vo-all-sm-size": "21",
-            "fw-level": "7",
-            "fw-sigma": "1",
+            "vo-all-dim": "1",
         },
         read=_rings,
         becomes=("rings",),

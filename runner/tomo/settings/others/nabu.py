@@ -113,21 +113,11 @@ def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:
 def _rings(method: str, options: str) -> Mapping[str, Any]:
     if method.lower() in ("", "none"):
         return {}
-    given = options_in(options)
     if method.lower() != "vo":
-        raise NotDoneHereError(
-            "is not one of our methods: give --rings (wavelet-fft is the nearest to munch)", "rings"
-        )
-    if given.pop("dim", "1") != "1":
-        raise NotDoneHereError("has dim=2: give --rings", "rings")
-    values = {
-        "snr": given.pop("snr", "3.0"),
-        "large": given.pop("la_size", "51"),
-        "small": given.pop("sm_size", "21"),
-    }
-    if given:
-        raise NotDoneHereError(f"has {', '.join(given)}: give --rings", "rings")
-    return {"rings": "all:" + ",".join(f"{name}={value}" for name, value in values.items())}
+        raise NotDoneHereError("is none of our methods: give --rings", "rings")
+    given = {"snr": "3.0", "la_size": "51", "sm_size": "21"} | options_in(options)
+    near = "all:snr={snr},large={la_size},small={sm_size}".format(**given)
+    raise NotDoneHereError(f"works on line integrals, ours on transmissions: give --rings {near}", "rings")
 
 
 def _phase(method: str, delta_beta: str, padding: str) -> Mapping[str, Any]:
