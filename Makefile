@@ -25,6 +25,8 @@ demo:
 
 test: environment lint docs
 	@tools/mpi.sh
+	@tools/browser.sh
+	@tools/valgrind.sh
 	tools/tests.sh
 
 environment:
@@ -52,6 +54,7 @@ bench: environment
 	$(PYTHON) -m benchmarks launch
 	$(PYTHON) -m benchmarks scheduler
 	$(PYTHON) -m benchmarks reconstruct
+	$(PYTHON) -m benchmarks chain
 
 gpu-check:
 	$(PYTHON) -m benchmarks.gpu_check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("launch", "map", "reconstruct", "chain", "memory", "scheduler")
+NAMES = ("launch", "map", "reconstruct", "chain", "memory", "scheduler", "guard")
 
 
 def main() -> None:

@@ -31,12 +31,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class Peer:
-    """A plan: `run` takes as many sinograms as `slices` at most."""
+    """A plan: `run` takes as many sinograms as `slices` at most.
+
+    `window` is the engine's window that makes a slice as smooth; `astray`: slices may lie half a pixel off.
+    """
 
     run: Run
     slices: int
     note: str = ""
     makes_images: bool = True
+    window: str = "ram-lak"
+    astray: bool = False
 
 
 class AbsentError(Exception):
@@ -57,7 +62,7 @@ def ours(**options) -> Callable[[Problem], Peer]:
         plan = Reconstructor(
             angles=problem.angles, columns=problem.columns, padding="zero", threads=problem.threads, **options
         )
-        return Peer(plan, 16)
+        return Peer(plan, 16, window=options.get("window", "ram-lak"))
 
     return make
 
@@ -149,7 +154,7 @@ def algotom_fbp(problem: Problem) -> Peer:
         )  # fmt: skip
 
     _numba_threads(problem.threads)
-    return Peer(run, 2, "linear interpolation")
+    return Peer(run, 2, "linear interpolation", window="linear")
 
 
 def algotom_dfi(problem: Problem) -> Peer:
@@ -168,7 +173,7 @@ def algotom_dfi(problem: Problem) -> Peer:
         )  # fmt: skip
 
     _numba_threads(problem.threads)
-    return Peer(run, 2, "direct Fourier inversion, interpolated")
+    return Peer(run, 2, "direct Fourier inversion, interpolated", astray=True)
 
 
 def _numba_threads(threads: int) -> None:
@@ -198,7 +203,10 @@ def astra_fbp(problem: Problem) -> Peer:
         astra.data2d.delete([data, result])
         return image
 
-    return Peer(lambda sinograms: np.stack([one(s) for s in sinograms]), 1, "CPU, linear; one thread always")
+    return Peer(
+        lambda sinograms: np.stack([one(s) for s in sinograms]), 1, "CPU, linear; one thread always",
+        window="linear",
+    )  # fmt: skip
 
 
 def skimage_iradon(problem: Problem) -> Peer:
@@ -212,7 +220,38 @@ def skimage_iradon(problem: Problem) -> Peer:
             ]
         )
 
-    return Peer(run, 1, "linear interpolation; one thread always")
+    return Peer(run, 1, "linear interpolation; one thread always", window="linear", astray=True)
+
+
+def nabu_fbp(problem: Problem) -> Peer:
+    cl = _load("pyopencl", "pyopencl[pocl]")
+    backprojection = _load("nabu.reconstruction.fbp_opencl", "nabu")
+    filtering = _load("nabu.reconstruction.filtering", "nabu")
+    shape, angles = (len(problem.angles), problem.columns), np.deg2rad(problem.angles)
+    ramp_filter = filtering.SinoFilter(
+        shape, filter_name="ramlak", padding_mode="zeros", extra_options={"fft_threads": problem.threads}
+    )
+    processors = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+    plan = backprojection.OpenCLBackprojector(
+        shape, angles=angles, filter_name="none", backend_options={"ctx": cl.Context(processors[:1])}
+    )
+
+    def run(sinograms: np.ndarray) -> np.ndarray:
+        return np.stack([plan.backproj(ramp_filter(sinogram)).copy() for sinogram in sinograms])
+
+    return Peer(run, 2, "OpenCL on the CPU by pocl; all cores", window="linear")
+
+
+def mbirjax_fbp(problem: Problem) -> Peer:
+    module = _load("mbirjax", "mbirjax")
+    model = module.ParallelBeamModel((len(problem.angles), 2, problem.columns), np.deg2rad(problem.angles))
+    model.set_params(verbose=0)
+
+    def run(sinograms: np.ndarray) -> np.ndarray:
+        volume = model.fbp_recon(np.ascontiguousarray(sinograms.swapaxes(0, 1)))
+        return np.moveaxis(np.asarray(volume), 2, 0)
+
+    return Peer(run, 2, "jax on the CPU; all cores", window="linear")
 
 
 PEERS: Mapping[str, Callable[[Problem], Peer]] = {
@@ -224,5 +263,7 @@ PEERS: Mapping[str, Callable[[Problem], Peer]] = {
     "algotom dfi": algotom_dfi,
     "algotom fbp": algotom_fbp,
     "astra fbp": astra_fbp,
+    "nabu fbp": nabu_fbp,
+    "mbirjax fbp": mbirjax_fbp,
     "scikit-image": skimage_iradon,
 }

@@ -325,15 +325,15 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
     # Wrong arguments end here, and --help is answered, before any process is started for the job.
     with _one_voice():
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
-    if built_in.on_cluster and not _elsewhere(inner.params):
+    if built_in.on_cluster and not _runs_here(inner.params):
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
         raise _JobEnded(launch(program, options, os.environ, ctx.obj))
     with inner:
         return int(command.invoke(inner) or 0)
 
 
-def _elsewhere(params: Mapping[str, Any]) -> bool:
-    """Tell whether a job is to run on another cluster than one of our making.
+def _runs_here(params: Mapping[str, Any]) -> bool:
+    """Tell whether a job needs no cluster of our making: it runs on another one, or only writes a file.
 
     Raises
     ------
@@ -341,10 +341,14 @@ def _elsewhere(params: Mapping[str, Any]) -> bool:
         If this process is one of several ranks: each of them would do the whole job there.
     """
     where = params.get("where")
-    if where in (None, "allocation"):
+    if params.get("init"):
+        option = "--init"
+    elif where not in (None, "allocation"):
+        option = f"--cluster {where}"
+    else:
         return False
     if find_place(os.environ, ancestors=read_ancestors()).size > 1:
-        raise UsageError(f"--cluster {where} is for a single process", "leave out srun or mpirun")
+        raise UsageError(f"{option} is for a single process", "leave out srun or mpirun")
     return True
 
 

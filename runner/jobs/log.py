@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def component_log(name: str, key: str) -> str:
     if key not in opened.keys:
         raise MissingFileError(f"map {opened.name} has no component {key!r}", f"see: runner status {name}")
     failure = opened.failures().get(key)
-    return opened.log(key) + (failure.report() if failure else "")
+    return opened.log(key) + (replace(failure, log="").report() if failure else "")
 
 
 def content(job: Followed, path: Path) -> Iterator[bytes]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -22,19 +24,19 @@ _GROWTH = 1.2
 _SHOWN_FAILURES = 5
 
 
-def show(opened: Map, *, watch: bool) -> None:
-    """Print how a map is; with `watch`, each change of that until it is over."""
+def show(opened: Map, *, watch: bool, as_json: bool = False) -> None:
+    """Print how a map is, for people or for programs; with `watch`, each change of that until it is over."""
     status = opened.status()
     if watch:
-        status = _watch(opened, status)
-    click.echo(details(opened, status))
+        status = _watch(opened, status, err=as_json)
+    click.echo(json.dumps(asdict(status), indent=1) if as_json else details(opened, status))
 
 
 def details(opened: Map, status: MapStatus) -> str:
     """Return all about a map as text."""
     failures = list(opened.failures().values())
     values = {
-        "state": status.state,
+        "state": status.in_words,
         "function": opened.record.function,
         "components": f"{status.total}: {status.done} done, {status.failed} failed, {status.left} left",
         "running": str(status.running or ""),
@@ -53,12 +55,12 @@ def details(opened: Map, status: MapStatus) -> str:
     return "\n".join(lines)
 
 
-def _watch(opened: Map, status: MapStatus) -> MapStatus:
+def _watch(opened: Map, status: MapStatus, *, err: bool) -> MapStatus:
     said, pause, live = "", _FIRST_PAUSE, sys.stdout.isatty()
     while not status.is_over:
         text = describe(opened.name, status)
         if text != said:
-            click.echo(f"\r{text}\x1b[K" if live else text, nl=not live)
+            click.echo(f"\r{text}\x1b[K" if live else text, nl=not live, err=err)
             said = text
         time.sleep(pause)
         pause = _FIRST_PAUSE if status.running else min(_LONGEST_PAUSE, pause * _GROWTH)

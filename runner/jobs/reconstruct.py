@@ -10,29 +10,30 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from runner.jobs.commands import run_command
 from runner.jobs.progress import ProgressMeter
-from runner.jobs.settings_options import settings_options
+from runner.jobs.settings_command import SettingsCommand
+from runner.jobs.settings_file import write_settings
 from runner.jobs.summary import summary
-from runner.tomo.settings import NAMES, Settings, load_settings
 
 if TYPE_CHECKING:
     from runner.tomo.dispatch import Progress
     from runner.tomo.forecast import Forecast
+    from runner.tomo.settings import Settings
 
-_FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we say better than click
 
-
-@click.command("reconstruct", context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("scan", type=_FILE)
-@click.argument("volume", type=_FILE)
-@click.option("--config", type=_FILE, help="TOML file with any of the settings below; options go before it.")
-@settings_options
-@click.option("--overwrite", is_flag=True, help="Replace VOLUME if it is there.")
+@click.command("reconstruct", cls=SettingsCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--overwrite", is_flag=True, help="Replace VOLUME, or recon.toml, if it is there.")
+@click.option(
+    "--report/--no-report",
+    default=True,
+    show_default=True,
+    help="Write a page about it: VOLUME.report.html.",
+)
 @click.option(
     "--cluster",
     "where",
@@ -47,14 +48,15 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
     help="Time a chunk, say what would be done and how long it would take, and stop.",
 )
 def command(
+    *,
     scan: Path,
     volume: Path,
-    config: Path | None,
-    *,
+    settings: Settings,
+    init: Path | None,
     overwrite: bool,
+    report: bool,
     only_plan: bool,
     where: str | None,
-    **given: Any,
 ) -> None:
     """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME.
 
@@ -62,11 +64,12 @@ def command(
     that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
     name without an ending a folder of TIFF files.
     """
-    settings = load_settings(config, given)
-    if only_plan:
+    if init is not None:
+        write_settings(init, scan, volume, settings, overwrite=overwrite)
+    elif only_plan:
         _print_plan(scan, volume, settings, where)
     else:
-        _reconstruct(scan, volume, settings, where, overwrite=overwrite)
+        _reconstruct(scan, volume, settings, where, overwrite=overwrite, report=report)
 
 
 def run(args: tuple[str, ...]) -> int:
@@ -102,9 +105,8 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     from runner.tomo.volume.place import check_place
 
     given = command.make_context("reconstruct", list(args)).params
-    scan, volume, config = given.pop("scan"), given.pop("volume"), given.pop("config")
-    check_place(volume.absolute(), overwrite=given.pop("overwrite"))
-    settings = load_settings(config, {name: given[name] for name in NAMES if name in given})
+    scan, volume, settings = given["scan"], given["volume"], given["settings"]
+    check_place(volume.absolute(), overwrite=given["overwrite"])
     opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
         plan, timed = calibrate(opened, volume.absolute(), settings, client)
@@ -125,9 +127,12 @@ def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None)
     click.echo(f"{'time':<9}{describe_time(plan, timed)}")
 
 
-def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool) -> None:
+def _reconstruct(
+    scan: Path, volume: Path, settings: Settings, where: str | None, *, overwrite: bool, report: bool
+) -> None:
     from runner.clusters import cluster
     from runner.tomo.pipeline import reconstruct
+    from runner.tomo.report.write import report_path
     from runner.walltime import time_left
 
     show = _Display()
@@ -143,6 +148,7 @@ def _reconstruct(scan: Path, volume: Path, settings: Settings, where: str | None
                 on_progress=show,
                 on_note=say,
                 seconds_left=time_left,
+                report=report_path(volume) if report else None,
             )
         finally:
             show.close()

@@ -12,8 +12,8 @@ def command(name: str, keys: tuple[str, ...]) -> int:
     """Do again what failed or was lost of the map NAME, or the components KEYS, as the map was made: in a
     batch job like the one before, or on this machine.
 
-    What those components had is removed. A map that was made inside of a job has no batch job of its own: go
-    on with it by runner resume, in a job.
+    What those components had is removed. A map that was made inside of a job has no batch job of its own: it
+    is said which command does the components then, here or in a job.
     """
     from runner.errors import UsageError
     from runner.maps.map import open_map
@@ -24,11 +24,23 @@ def command(name: str, keys: tuple[str, ...]) -> int:
     if unknown:
         raise UsageError(f"map {opened.name} has no component {unknown[0]!r}", f"see: runner status {name}")
     if opened.record.job is None:
-        left = opened.forget(keys or None)
-        what = "1 component is" if len(left) == 1 else f"{len(left)} components are"
-        click.echo(f"{what} to be done. The map has no batch job of its own: go on by runner resume {name}")
+        click.echo(_what_now(name, len(opened.forget(keys or None))))
         return 0
     opened.rerun(keys or None)
     status = opened.status()
     click.echo(describe(opened.name, status))
     return 1 if status.state == "complete" and status.failed else 0
+
+
+def _what_now(name: str, count: int) -> str:
+    """Say how to do components of a map that was not made with a job."""
+    if count == 0:
+        return f"nothing is to be done of map {name}"
+    what = "1 component is" if count == 1 else f"{count} components are"
+    return "\n".join(
+        (
+            f"{what} to be done. The map was made inside of a job, and there is none to submit again:",
+            f"  here and now:    runner resume {name}",
+            f"  in a batch job:  runner submit --nodes 4 --time 2:00:00 resume {name}",
+        )
+    )

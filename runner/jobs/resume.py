@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -57,7 +60,8 @@ def finish(layout: Layout) -> None:
 
     show = _Display()
     try:
-        tally = run_map(layout, client_here(), on_progress=show)
+        with _told_to_stop():
+            tally = run_map(layout, client_here(), on_progress=show)
     finally:
         show.close()
     name = layout.folder.name
@@ -68,6 +72,20 @@ def finish(layout: Layout) -> None:
             f"{tally.failed} of {tally.total} components of map {name} failed: {few(sorted(failed))}",
             f"see: runner log {name} KEY; try them again: runner rerun {name}",
         )
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[None]:
+    """Let SIGTERM end the block in order: the map's folder then says so, and nobody has to wonder."""
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Display:

@@ -11,7 +11,7 @@ from runner.tomo.sources import Sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
+SCAN_OPTIONS = (
     click.option("--entry", help="Group of the file that holds the scan, where there are several."),
     click.option(
         "--projections", metavar="/PATH", help="Dataset of the projections, in an HDF5 file of no known form."
@@ -42,7 +42,7 @@ _OPTIONS = (
 
 def scan_options(function: F) -> F:
     """Give a command the options."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(SCAN_OPTIONS):
         function = option(function)
     return function
 
@@ -53,7 +53,7 @@ def sources_of(given: Mapping[str, Any]) -> Sources:
     Raises
     ------
     UsageError
-        If one names nothing.
+        If one names nothing, or makes no sense.
     """
     from runner.tomo.sources import CHECKS
 

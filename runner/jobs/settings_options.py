@@ -1,14 +1,14 @@
-"""The options of a reconstruction's settings."""
+"""The options of a reconstruction's settings, by what they are about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
 from runner.errors import UsageError
-from runner.jobs.scan_options import scan_options
+from runner.jobs.scan_options import SCAN_OPTIONS
 from runner.tomo.settings import (
     AUTO,
     DEVICES,
@@ -46,32 +46,22 @@ def checked(read: Callable[[str, Any], object]) -> Callable[[str], str]:
     return check
 
 
-_OPTIONS = (
+_AXIS = (
     click.option(
         "--center",
         type=column_or_auto,
         metavar="PX|auto",
         help="Detector column of the rotation axis, or auto.  [auto]",
     ),
-    click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]"),
-    click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]"),
-    click.option(
-        "--device", type=click.Choice(DEVICES), help="Of fourier; auto: a worker's GPU, if it has one.  [cpu]"
-    ),
-    click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]"),
-    click.option(
-        "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
-    ),
-    click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]"),
     click.option(
         "--field-of-view",
         type=click.Choice(FIELDS),
         help="half: a full turn about an axis near the end.  [auto]",
     ),
-    click.option("--rows", metavar="A:B", help="Detector rows, B not included.  [all]"),
-    click.option(
-        "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
-    ),
+    click.option("--bin", type=int, metavar="N", help="Sum N x N detector pixels: 1, 2, 4 or 8.  [1]"),
+)
+
+_CORRECTIONS = (
     click.option(
         "--flats-by", type=click.Choice(FLATS_BY), help="How the flats of a group become one.  [median]"
     ),
@@ -116,7 +106,34 @@ _OPTIONS = (
         metavar="METHOD",
         help=f"Sharpening: {', '.join(UNSHARP)}; with parameters as gaussian:sigma=1,coeff=3.  [none]",
     ),
-    click.option("--mask/--no-mask", default=None, help="Zero outside of the largest circle.  [no-mask]"),
+)
+
+_RECONSTRUCTION = (
+    click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]"),
+    click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]"),
+    click.option(
+        "--device", type=click.Choice(DEVICES), help="Of fourier; auto: a worker's GPU, if it has one.  [cpu]"
+    ),
+    click.option("--window", type=click.Choice(WINDOWS), help="Window on the ramp filter.  [ram-lak]"),
+    click.option(
+        "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
+    ),
+    click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]"),
+)
+
+_VOLUME = (
+    click.option("--rows", metavar="A:B", help="Detector rows, B not included; 40: and :72 work too.  [all]"),
+    click.option("--x", metavar="A:B", help="Part of the slices: columns of pixels, B not included.  [all]"),
+    click.option("--y", metavar="A:B", help="Rows of pixels, downwards, B not included.  [all]"),
+    click.option(
+        "--units", type=click.Choice(UNITS), help="Of the attenuation.  [1/cm if the scan tells its pixels]"
+    ),
+    click.option(
+        "--mask/--no-mask", default=None, help="Cut off what is outside of the largest circle.  [no-mask]"
+    ),
+    click.option(
+        "--mask-value", type=float, metavar="V", help="What is put there, or nan, in the volume's unit.  [0]"
+    ),
     click.option("--dtype", type=click.Choice(DTYPES), help="Of the volume's pixels.  [float32]"),
     click.option(
         "--greys",
@@ -127,8 +144,23 @@ _OPTIONS = (
 )
 
 
-def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an option for every setting but ``origins``; those not given are None."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return scan_options(command)
+def themes() -> Mapping[str, list[click.Option]]:
+    """Return the option of every setting but ``origins``, by what it is about; None where not given.
+
+    Their help is the one description of a setting for people: here, and in a file of settings.
+    """
+    return {
+        "The scan": made(SCAN_OPTIONS),
+        "The rotation axis": made(_AXIS),
+        "Corrections": made(_CORRECTIONS),
+        "The reconstruction": made(_RECONSTRUCTION),
+        "The volume": made(_VOLUME),
+    }
+
+
+def made(options: Sequence[Callable[[click.Command], click.Command]]) -> list[click.Option]:
+    """Make options of their decorators."""
+    holder = click.Command(None)
+    for option in options:
+        option(holder)
+    return [parameter for parameter in holder.params if isinstance(parameter, click.Option)]

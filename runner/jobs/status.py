@@ -50,21 +50,23 @@ def command(
 ) -> None:
     """Show the jobs that run; or all about JOB: a name of the list, the batch system's number, or a map."""
     from runner.launcher.journal import default_folder, read_records
+    from runner.maps.layout import maps_folder
 
     folder = folder or default_folder()
     now = Now(at=time.time(), host=socket.gethostname())
     records = [record for record in read_records(folder) if system is None or record.system == kind(system)]
     if job is not None:
         records = [record for record in records if job in (record.name, record.job_id)]
-        if not records and not as_json and show_map(job, watch=watch):
+        if not records and show_map(job, watch=watch, as_json=as_json):
             return
         if not records and not as_json and (queued := in_queue(job, system)):
             click.echo(queued)
             return
         if not records:
+            maps = maps_folder(os.environ)
             raise MissingFileError(
-                f"there is no record of a job {job!r} in {folder}",
-                "see: runner status --all; is that the folder the job writes to (--status-dir)?",
+                f"there is no record of a job {job!r} in {folder}, and no map of that name in {maps}",
+                "see: runner status --all, runner maps; --status-dir and RUNNER_MAPS name other folders",
             )
     elif not everything:
         records = [record for record in records if is_current(record, now)]
@@ -76,7 +78,7 @@ def command(
         click.echo(table(records, now) if records else f"no job is running (records: {folder})")
 
 
-def show_map(name: str, *, watch: bool) -> bool:
+def show_map(name: str, *, watch: bool, as_json: bool) -> bool:
     """Show how a map is, if there is one of that name; tell whether there is."""
     from runner.jobs.map_status import show
     from runner.maps.map import open_map
@@ -85,7 +87,7 @@ def show_map(name: str, *, watch: bool) -> bool:
         opened = open_map(name)
     except MissingFileError:
         return False
-    show(opened, watch=watch)
+    show(opened, watch=watch, as_json=as_json)
     return True
 
 

@@ -30,6 +30,8 @@ def summary(outcome: Outcome) -> str:
     if outcome.dtype != "float32":
         below, above, missing = outcome.clipped
         lines["clipped"] = f"{below} pixels below, {above} above, {missing} not a number"
+    if outcome.report is not None:
+        lines["report"] = os.fspath(outcome.report)
     return "\n".join(f"{name:<9}{text}" for name, text in lines.items())
 
 

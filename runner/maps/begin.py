@@ -101,7 +101,13 @@ def _run_local(layout: Layout) -> None:
     """
     command = [sys.executable, "-m", "runner", *local_command(layout.folder)]
     nowhere = subprocess.DEVNULL  # what it says at the end is for people who type
-    code = subprocess.run(command, stdout=nowhere, check=False).returncode
+    with subprocess.Popen(command, stdout=nowhere) as process:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            process.terminate()  # it has not heard of it, where no terminal told both of us
+            process.wait()
+            raise
     if code == 0 or (code == RunnerError.exit_code and _ended_with_failures(layout)):
         return
     run = latest_run(layout)

@@ -13,15 +13,15 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from runner.errors import StartError
-from runner.maps.failures import ComponentFailure, describe_failure, one_line, write_failure
+from runner.maps.failures import ComponentFailure, describe_failure, one_line, shown, write_failure
 from runner.maps.imports import add_folders
 from runner.maps.inputs import load_piece
 from runner.maps.layout import Layout
 from runner.maps.output import captured
-from runner.maps.record import Component
+from runner.maps.record import Component, MapRecord
 from runner.maps.results import MOST_BYTES, TooLargeError, write_result
 from runner.units import format_size
 
@@ -49,6 +49,16 @@ class Work:
     inputs: Path
     function_size: int
     import_folders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, layout: Layout, record: MapRecord) -> Self:
+        """Take from a map what its components need."""
+        return cls(
+            folder=layout.folder,
+            inputs=layout.folder / record.inputs,
+            function_size=record.function_size,
+            import_folders=record.import_folders,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,3 +243,9 @@ def try_inputs(work: Work, component: Component | None) -> str | None:
     except Exception as error:  # noqa: BLE001  (whatever an import of the user raises)
         return one_line(error.__cause__ or error)
     return None
+
+
+def argument_text(work: Work, component: Component) -> str:
+    """Return the argument of a component as its report has it."""
+    add_folders(work.import_folders)
+    return shown(load_piece(work.inputs, component.offset, component.size))

@@ -16,7 +16,8 @@ from distributed.scheduler import KilledWorker
 
 from runner.errors import LostError, RunnerError, StartError, WriteError
 from runner.maps.component import Outcome, Work, run_bunch
-from runner.maps.failures import describe_failure, write_failure
+from runner.maps.elsewhere import describe_from_afar
+from runner.maps.failures import write_failure
 from runner.maps.layout import Layout
 from runner.maps.plan import LAST_WORDS, Durations, Waiting, ahead, bunch_size, slots_of, until
 from runner.maps.record import Component, MapRecord
@@ -207,7 +208,11 @@ class Drive:
         for outcome in outcomes:
             if outcome.state == "unwritten":
                 where = f"{self._layout.results} ({outcome.problem})"
-                self._give_up(WriteError(f"results cannot be written to {where}", "free some space there"))
+                self._give_up(
+                    WriteError(
+                        f"results cannot be written to {where}", "see to the space and the rights there"
+                    )
+                )
                 continue
             self._durations.add(outcome.seconds)
             self._count(failed=outcome.state == "failed")
@@ -280,13 +285,12 @@ class Drive:
         return done, [key for key in keys if key not in done and self._layout.failure(key).exists()]
 
     def _call_failed(self, component: Component, bunch: _Bunch) -> None:
-        failure = describe_failure(
-            self._layout,
-            component.key,
+        failure = describe_from_afar(
+            self._work,
+            component,
             "its worker process died twice while it ran this and nothing else: see the job's output",
             seconds=time.time() - bunch.began,
             worker=f"{self._names[bunch.worker]} at {bunch.worker}",
-            here=False,
         )
         try:
             write_failure(self._layout, failure)

@@ -19,7 +19,6 @@ from runner.units import format_duration, format_size
 
 _LONGEST_ARGUMENT = 200
 _LONGEST_TRACEBACK = 20_000
-_FIELDS = ("error", "component", "argument", "when", "where", "memory", "traceback", "output")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,8 @@ def run_here(
         outcome = run_component(work, component, capture=function is None, function=function)
         if outcome.state == "unwritten":
             raise WriteError(
-                f"results cannot be written to {work.folder} ({outcome.problem})", "free some space there"
+                f"results cannot be written to {work.folder} ({outcome.problem})",
+                "see to the space and the rights there",
             )
         durations.add(outcome.seconds)
         failed = outcome.state == "failed"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import secrets
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import CodeType
+from typing import Any, BinaryIO, ClassVar
 
 from runner import files
 from runner.errors import UsageError
@@ -53,9 +56,9 @@ def write_inputs(
     path = layout.folder / f"inputs-{secrets.token_hex(4)}.pkl"
     components = []
     with files.open_atomically(path) as file:
-        function_size = offset = file.write(_pickled(function, "the function"))
+        function_size = offset = file.write(_pickled(function, "the function", _with_its_files))
         for key, argument in zip(keys, arguments, strict=True):
-            size = file.write(_pickled(argument, f"the argument of {key}"))
+            size = file.write(_pickled(argument, f"the argument of {key}", _as_it_is))
             components.append(Component(key, offset, size))
             offset += size
             if offset > MOST_BYTES:
@@ -76,12 +79,22 @@ def load_piece(path: Path, offset: int, size: int) -> Any:
     Exception
         Whatever its class, or an import, raises.
     """
+    return _unpickled(read_piece(path, offset, size))
+
+
+def read_piece(path: Path, offset: int, size: int) -> bytes:
+    """Return one argument, or the function, as its pickle.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        content = os.pread(descriptor, size, offset)
+        return os.pread(descriptor, size, offset)
     finally:
         os.close(descriptor)
-    return _unpickled(content)
 
 
 def changed_arguments(
@@ -106,14 +119,40 @@ def _unpickled(content: bytes) -> Any:
     return pickle.loads(content)  # noqa: S301  (it lies in the user's own folder)
 
 
-def _pickled(value: object, what: str) -> bytes:
-    import cloudpickle
-
+def _pickled(value: object, what: str, dumps: Callable[[object], bytes]) -> bytes:
     try:
-        content: bytes = cloudpickle.dumps(value)
+        return dumps(value)
     except Exception as error:  # whatever a class of the user raises
         raise UsageError(
             f"{what} cannot be pickled ({type(error).__name__}: {error})",
             "give what is needed to make it, a path for an open file, and make it in the function",
         ) from error
+
+
+def _as_it_is(value: object) -> bytes:
+    import cloudpickle
+
+    content: bytes = cloudpickle.dumps(value)
     return content
+
+
+def _with_its_files(function: object) -> bytes:
+    """Pickle a function with the names of its files, for tracebacks: cloudpickle leaves them out."""
+    import cloudpickle
+
+    known = cloudpickle.Pickler.dispatch_table
+
+    def reduced(code: CodeType) -> tuple[Any, ...]:
+        make, parts = known[CodeType](code)
+        return _code_of, (code.co_filename, make, parts)
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        dispatch_table: ClassVar = ChainMap({CodeType: reduced}, known)
+
+    written = io.BytesIO()
+    Pickler(written).dump(function)
+    return written.getvalue()
+
+
+def _code_of(path: str, make: Callable[..., CodeType], parts: tuple[Any, ...]) -> CodeType:
+    return make(*parts).replace(co_filename=path)

@@ -11,8 +11,10 @@ from runner.errors import UsageError, WriteError
 from runner.launcher.speak import say
 from runner.listing import few
 from runner.maps.begin import begin, check_place
+from runner.maps.component import Work
+from runner.maps.elsewhere import check_elsewhere
 from runner.maps.failures import shown
-from runner.maps.imports import check_elsewhere, folders_here
+from runner.maps.imports import folders_here
 from runner.maps.inputs import Inputs, changed_arguments, write_inputs
 from runner.maps.job import Job, to_plain
 from runner.maps.layout import Layout, check_keys, check_name, maps_folder, numbered
@@ -168,7 +170,7 @@ def _prepare(
         )
         try:
             if job == "local" or isinstance(job, Job):
-                check_elsewhere(inputs, record.import_folders, record.function)
+                check_elsewhere(Work.of(layout, record), next(iter(record.components), None), record.function)
             return _settle(layout, record, inputs, changed)
         except BaseException:
             inputs.path.unlink(missing_ok=True)

@@ -12,7 +12,8 @@ from runner.batch.detect import detect
 from runner.errors import PartialError, RunnerError, WriteError
 from runner.listing import few
 from runner.maps.component import Work
-from runner.maps.failures import describe_failure, write_failure
+from runner.maps.elsewhere import describe_from_afar
+from runner.maps.failures import write_failure
 from runner.maps.here import run_here
 from runner.maps.layout import Layout
 from runner.maps.plan import in_order, too_long
@@ -24,6 +25,8 @@ from runner.walltime import time_left
 
 if TYPE_CHECKING:
     from distributed import Client
+
+_ENDS = {KeyboardInterrupt: "a person stopped it", SystemExit: "it was told to stop"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +104,7 @@ def run_map(
         told(0, 0)
         if client is None or record.cluster_per_component:
             left = run_here(
-                _work(layout, record),
+                Work.of(layout, record),
                 components,
                 heart=heart,
                 seconds_left=time_left,
@@ -125,7 +128,7 @@ def _claimed(layout: Layout) -> Iterator[tuple[Heart, dict[str, float]]]:
     try:
         yield heart, before.cut if before else {}
     except BaseException as error:
-        heart.close(str(error) if isinstance(error, RunnerError) else type(error).__name__)
+        heart.close(str(error) if isinstance(error, RunnerError) else _ENDS.get(type(error), repr(error)))
         raise
     heart.close()
 
@@ -147,22 +150,13 @@ def _run_on(
         client,
         layout,
         record,
-        work=_work(layout, record),
+        work=Work.of(layout, record),
         components=components,
         heart=heart,
         seconds_left=time_left,
         on_progress=on_progress,
     )
     return drive.to_the_end()
-
-
-def _work(layout: Layout, record: MapRecord) -> Work:
-    return Work(
-        folder=layout.folder,
-        inputs=layout.folder / record.inputs,
-        function_size=record.function_size,
-        import_folders=record.import_folders,
-    )
 
 
 def _to_do(layout: Layout, record: MapRecord, cut: dict[str, float]) -> list[Component]:
@@ -174,7 +168,7 @@ def _to_do(layout: Layout, record: MapRecord, cut: dict[str, float]) -> list[Com
         if component.key in hopeless:
             had = hopeless[component.key]
             why = f"it was not done in {format_duration(had)}, and this job has no more: ask for more time"
-            failure = describe_failure(layout, component.key, why, seconds=had, here=False)
+            failure = describe_from_afar(Work.of(layout, record), component, why, seconds=had)
             try:
                 write_failure(layout, failure)
             except OSError as error:

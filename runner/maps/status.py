@@ -64,6 +64,11 @@ class MapStatus:
         return self.total - self.done - self.failed
 
     @property
+    def in_words(self) -> str:
+        """The state for people: of a map that has come to its end, also whether all went well."""
+        return "complete with failures" if self.state == "complete" and self.failed else self.state
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing will change by itself."""
         return self.state in ("complete", "stopped")
@@ -135,7 +140,7 @@ def describe(name: str, status: MapStatus) -> str:
     parts += [f"{status.running} running"] if status.running else []
     parts += [f"{len(status.lost)} lost"] if status.lost else []
     parts += [f"{format_duration(status.seconds_left)} left"] if status.seconds_left is not None else []
-    text = f"map {name}: {status.state}, {', '.join(parts)}"
+    text = f"map {name}: {status.in_words}, {', '.join(parts)}"
     text += f"; {status.job}" if status.job else ""
     return text + (f" ({status.reason})" if status.reason else "")
 
@@ -176,4 +181,4 @@ def _why_stopped(run: Run | None, queue: _Queue) -> str:
         return "nobody has worked at it yet"
     if run.ended is None:
         return f"{run.title} is gone without a word"
-    return run.problem
+    return run.problem or "there was less to do when its last run ended"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from distributed import Client, get_worker, wait
 
-from runner.errors import LostError, UsageError
+from runner.errors import LostError
 from runner.tomo.axis import FOUND_BY, AxisEstimate, find_center
 from runner.tomo.parameters import Axis
 from runner.tomo.scan import Scan
@@ -19,8 +19,6 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
 
     Raises
     ------
-    UsageError
-        If the one that was given lies outside of the detector.
     ScanError
         If it cannot be found.
     LostError
@@ -37,13 +35,7 @@ def find_axis(scan: Scan, settings: Settings, client: Client) -> Axis:
             ) from error
         found = future.result()
         return Axis(position=found.position, slope=found.slope, origin=found.method, evidence=found)
-    position = float(settings.center)
-    if position > scan.columns - 1:
-        raise UsageError(
-            f"center {position:g} lies outside of the detector",
-            f"give a column within 0 .. {scan.columns - 1}",
-        )
-    return Axis(position=position, origin=settings.origin("center"))
+    return Axis(position=float(settings.center), origin=settings.origin("center"))
 
 
 def _find_center(scan: Scan) -> AxisEstimate:

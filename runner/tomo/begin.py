@@ -15,7 +15,7 @@ from runner.errors import PartialError, WriteError
 from runner.tomo.dispatch import run_chunks
 from runner.tomo.plan import Chunk, Plan
 from runner.tomo.volume.content import Content
-from runner.tomo.volume.forms import create_volume, discard_volume
+from runner.tomo.volume.forms import create_volume, discard_volume, lay_out_again
 from runner.tomo.volume.place import check_space
 from runner.tomo.volume.resume import Unfinished, check_same, take_over
 from runner.tomo.volume.slab import Target, count_written, rows_to_make
@@ -50,6 +50,7 @@ def begin(place: Path, content: Content, plan: Plan, *, overwrite: bool) -> Begu
 
 
 def go_on(
+    place: Path,
     found: Unfinished,
     content: Content,
     plan: Plan,
@@ -68,6 +69,7 @@ def go_on(
     """
     check_same(found, content)
     target = take_over(found)
+    lay_out_again(place, content)
     missing, failures, left = run_chunks(
         client, functools.partial(missing_rows, target), plan.chunks, seconds_left=seconds_left
     )

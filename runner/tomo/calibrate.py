@@ -17,7 +17,7 @@ from runner.tomo.axis_of_scan import find_axis
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
 from runner.tomo.dispatch import resources_of, workers_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
-from runner.tomo.physics import corrections_of
+from runner.tomo.physics import as_told, as_used, corrections_of
 from runner.tomo.pipeline import content_of, plan_for, setup_of, unit_scale
 from runner.tomo.plan import ALIGNMENT, Chunk, Plan
 from runner.tomo.scan import Scan
@@ -82,17 +82,18 @@ def calibrate(scan: Scan, place: Path, settings: Settings, client: Client) -> tu
     resources = resources_of(client)
     plan_for(scan, settings, resources)  # what cannot be done is said before any work
     begun = time.monotonic()
-    axis = find_axis(scan, settings, client)
+    axis = find_axis(as_told(scan, settings), settings, client)
     axis_seconds = time.monotonic() - begun if settings.center == AUTO else 0.0
     plan = plan_for(scan, settings, resources, center=axis.position)
     workers = list(workers_of(client))[:_MOST_WORKERS]
     trials = choose_trials(plan, len(workers))
-    scale, units = unit_scale(scan.pixel_size, settings)
-    setup = setup_of(scan, plan, axis.position, settings)
-    with _trial_volume(scan, place, plan, units, trials) as target:
+    used = as_used(scan, settings)
+    scale, units = unit_scale(used.pixel_size, settings)
+    setup = setup_of(used, plan, axis.position, settings)
+    with _trial_volume(used, place, plan, units, trials) as target:
         job = Job(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
+            scan=used,
+            corrections=corrections_of(used, settings),
             setup=setup,
             target=target,
             scale=scale,
@@ -129,23 +130,26 @@ def choose_trials(plan: Plan, workers: int) -> list[Trial]:
     ]
 
 
-def run_trial(job: Job, trial: Trial) -> tuple[ChunkResult, ChunkResult]:
-    """Do a trial: on a worker. The second chunk goes over the first."""
-    first, timed = (_at(job, chunk, trial.slice_number) for chunk in (trial.first, trial.timed))
-    return first, timed
+def run_trial(job: Job, trial: Trial) -> tuple[ChunkResult, ChunkResult, float]:
+    """Do a trial: on a worker. The second chunk goes over the first; its processor time is told too."""
+    first = _at(job, trial.first, trial.slice_number)
+    begun = time.process_time()
+    timed = _at(job, trial.timed, trial.slice_number)
+    return first, timed, time.process_time() - begun
 
 
 def calibration_of(
-    results: Sequence[tuple[ChunkResult, ChunkResult]], *, threads: int, axis: float
+    results: Sequence[tuple[ChunkResult, ChunkResult, float]], *, threads: int, axis: float
 ) -> Calibration:
     """Read the times of the slowest worker."""
-    first, timed = max(results, key=lambda pair: sum(pair[1].seconds.values()) / pair[1].chunk.rows)
+    first, timed, processor = max(results, key=lambda one: sum(one[1].seconds.values()) / one[1].chunk.rows)
     usual = sum(timed.seconds.values()) / timed.chunk.rows * first.chunk.rows
     return Calibration(
         workers=len(results),
         threads=threads,
         rows=timed.chunk.rows,
         stages=dict(timed.seconds),
+        processor=processor,
         first=max(sum(first.seconds.values()) - usual, 0.0),
         axis=axis,
     )

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +16,8 @@ from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
+from runner.tomo.stages import Passage
+from runner.tomo.thumbnail import shrink
 from runner.tomo.volume.slab import Target, write_slab
 
 
@@ -41,6 +39,7 @@ class Setup:
     size: int | None = None
     half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
+    region: tuple[tuple[int, int], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +59,8 @@ class Recipe:
     slope : float
         By how many columns the rotation axis moves from one row to the next; it is where the setup says in
         the detector's middle row.
+    mask_value : float
+        What is outside of the setup's mask, in the volume's unit.
     """
 
     scan: Scan
@@ -67,6 +68,7 @@ class Recipe:
     scale: float
     corrections: Corrections = NO_CORRECTIONS
     slope: float = 0.0
+    mask_value: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +79,12 @@ class Job(Recipe):
     ----------
     target : Target
         Where the slices go.
+    shown_row : int or None
+        The row whose sinogram a person will want to see.
     """
 
     target: Target
+    shown_row: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,21 +96,27 @@ class ChunkResult:
     chunk : Chunk
         Its rows, all written and verified.
     seconds : dict of str to float
-        Wall time of each stage: read, reconstruct, write.
+        Wall time of each stage: read, reconstruct, write; without the wait for it.
     worker : str
         Address of the worker, or ``"local"``.
+    begun : dict of str to float
+        When each stage began, seconds since 1970 by this machine's clock.
+    sinogram : (int, (angle, column) float32) or None
+        Of the row that is to be shown, made small, with its number; where that is one of these rows.
     """
 
     chunk: Chunk
     seconds: dict[str, float]
     worker: str
+    begun: dict[str, float] = field(default_factory=dict)
+    sinogram: tuple[int, NDArray[np.float32]] | None = None
 
 
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     """Make the slices of a chunk.
 
-    On a Dask worker all its threads work on one chunk, and a second chunk waits: the plan counts on one
-    chunk's memory.
+    On a Dask worker all its threads work on one chunk in each stage. Several chunks may be on their way at
+    once, but never two in one stage (see :mod:`runner.tomo.stages`).
 
     Parameters
     ----------
@@ -119,13 +130,18 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     RunnerError
         As from reading, correcting and writing.
     """
-    with _ONE_AT_A_TIME:
-        address, own_threads = _where(threads)
-        clock = _Clock()
-        slices = _make(job, chunk, own_threads, clock)
-        with clock.stage("write"):
-            write_slab(job.target, chunk.first_row, slices)
-        return ChunkResult(chunk=chunk, seconds=clock.seconds, worker=address)
+    address, own_threads = _where(threads)
+    with Passage() as passage:
+        sinograms = _prepare(job, chunk, own_threads, passage)
+        shown = _shown(job.shown_row, chunk, sinograms)
+        slices = _reconstruct(job, sinograms, own_threads, passage)
+        del sinograms  # the plan counts on it
+        with passage.stage("write"):
+            write_slab(job.target, chunk.first_row, slices, threads=own_threads)
+            del slices  # before the next chunk's come
+    return ChunkResult(
+        chunk=chunk, seconds=passage.seconds, worker=address, begun=passage.begun, sinogram=shown
+    )
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -133,26 +149,41 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
 
     Parameters and errors are those of `process_chunk`.
     """
-    with _ONE_AT_A_TIME:
-        return _make(recipe, chunk, _where(threads)[1], _Clock())
+    with Passage() as passage:
+        own_threads = _where(threads)[1]
+        return _reconstruct(recipe, _prepare(recipe, chunk, own_threads, passage), own_threads, passage)
 
 
-def _make(recipe: Recipe, chunk: Chunk, threads: int, clock: _Clock) -> NDArray[np.float32]:
-    with clock.stage("read"), warnings_to_client(_COMPILER):
+def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
+    with passage.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
         shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
-    with clock.stage("reconstruct"):
+    return sinograms
+
+
+def _reconstruct(
+    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, passage: Passage
+) -> NDArray[np.float32]:
+    with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
         slices = reconstruct(sinograms)
-        del sinograms
         slices *= np.float32(recipe.scale)
+        if reconstruct.outside is not None:
+            np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
     return slices
 
 
-_ONE_AT_A_TIME = threading.Lock()
+def _shown(
+    row: int | None, chunk: Chunk, sinograms: NDArray[np.float32]
+) -> tuple[int, NDArray[np.float32]] | None:
+    if row is None or not chunk.first_row <= row < chunk.end_row:
+        return None
+    return row, shrink(sinograms[row - chunk.first_row])
+
+
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
 
 
@@ -174,6 +205,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         size=setup.size,
         half_acquisition=setup.half_acquisition,
         weights=setup.weights,
+        region=setup.region,
     )
 
 
@@ -184,14 +216,3 @@ def _where(threads: int) -> tuple[str, int]:
     except ValueError:
         return "local", threads
     return str(worker.address), int(worker.state.nthreads)
-
-
-@dataclass(slots=True)
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start

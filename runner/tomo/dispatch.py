@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 import queue
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import psutil
-from distributed import Client, Future
+from distributed import Client, Future, secede
 
 from runner.errors import LostError, StartError
 from runner.tomo.plan import Chunk, Resources
@@ -82,13 +83,16 @@ def run_chunks(
     work: Callable[[Chunk], Result],
     chunks: Iterable[Chunk],
     *,
+    at_once: int = 1,
     on_progress: Callable[[Progress], None] = lambda _: None,
+    on_retry: Callable[[Failure], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
 ) -> tuple[list[Result], list[Failure], list[Chunk]]:
-    """Do all chunks, one at a time on every worker.
+    """Do all chunks, one or a few at a time on every worker.
 
-    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all. A worker
-    whose last chunk took longer than the time left gets no other; those that run are finished.
+    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all, and then
+    alone: if that worker dies too, it is not for another chunk's sake. A worker whose last chunk took longer
+    than the time left gets no other; those that run are finished.
 
     Parameters
     ----------
@@ -98,8 +102,12 @@ def run_chunks(
         Runs on a worker; doing a chunk twice must do no harm.
     chunks : iterable of Chunk
         What to do.
+    at_once : int
+        How many chunks a worker may have, each in a thread of its own.
     on_progress : callable
         Called after every chunk and at least twice a second.
+    on_retry : callable
+        Called with an attempt that failed, of a chunk that is to be tried again.
     seconds_left : callable
         Returns the seconds until all must be over.
 
@@ -113,7 +121,9 @@ def run_chunks(
     LostError
         If the cluster is gone, or has had no worker for a minute.
     """
-    dispatch = _Dispatch(client, work, tuple(chunks), seconds_left)
+    dispatch = _Dispatch(
+        client, work, tuple(chunks), at_once=at_once, seconds_left=seconds_left, on_retry=on_retry
+    )
     on_progress(dispatch.progress)
     try:
         while dispatch.unfinished:
@@ -123,6 +133,15 @@ def run_chunks(
     finally:
         dispatch.cancel()
     return dispatch.results, dispatch.failures, dispatch.left
+
+
+def most_at_once(at_once: int, waiting: int, workers: int) -> int:
+    """Say how many chunks a worker may have now: towards the end fewer, so that none waits for a slow one.
+
+    >>> [most_at_once(3, waiting, 4) for waiting in (40, 4, 3, 0)]
+    [3, 3, 2, 2]
+    """
+    return min(at_once, 2 + waiting // max(workers, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +162,15 @@ class _Dispatch(Generic[Result]):
         client: Client,
         work: Callable[[Chunk], Result],
         chunks: Sequence[Chunk],
+        *,
+        at_once: int,
         seconds_left: Callable[[], float],
+        on_retry: Callable[[Failure], None],
     ) -> None:
         self._client = client
+        self._at_once = at_once
         self._seconds_left = seconds_left
+        self._on_retry = on_retry
         self._took: dict[str, float] = {}  # by each worker for its last chunk, seconds
         self._too_late = False
         self._work = work
@@ -181,16 +205,25 @@ class _Dispatch(Generic[Result]):
         return Progress(done=self._done, failed=failed, total=self._total)
 
     def hand_out(self) -> None:
-        """Take back what lost workers had, and give every idle worker a chunk."""
+        """Take back what lost workers had, and give chunks to the workers that have room for more."""
         if time.monotonic() - self._looked >= _TICK:
             self._look()
-        busy = {attempt.worker for attempt in self.running.values()}
-        idle = [worker for worker in self._workers if worker not in busy]
-        in_time = [worker for worker in idle if self._has_time(worker)]
-        self._too_late = bool(idle) and not in_time
-        for worker in in_time:
-            if waiting := self._next_for(worker):
-                self._submit(waiting, worker)
+        held: Counter[str] = Counter()
+        for attempt in self.running.values():
+            held[attempt.worker] += self._room_of(attempt)
+        most = most_at_once(self._at_once, len(self._waiting), len(self._workers))
+        free = [worker for worker in self._workers if held[worker] < most]
+        in_time = [worker for worker in free if self._has_time(worker)]
+        self._too_late = bool(free) and not in_time
+        for level in range(most):  # each gets a first one before any gets a second
+            for worker in in_time:
+                if held[worker] == level and (chosen := self._next_for(worker, idle=level == 0)):
+                    self._submit(chosen, worker)
+                    held[worker] += self._room_of(chosen)
+
+    def _room_of(self, attempt: _Attempt) -> int:
+        """Say how much of a worker's room a chunk takes: all of it, if it is tried again."""
+        return 1 if attempt.number == 1 else self._at_once
 
     def _look(self) -> None:
         """See which workers there are, and take back what lost ones had."""
@@ -250,13 +283,16 @@ class _Dispatch(Generic[Result]):
     def _submit(self, attempt: _Attempt, worker: str) -> None:
         # For this worker only. Dask would run it elsewhere should the worker die, but not if for a moment
         # there is none at all: so we see to that ourselves.
-        future = self._client.submit(self._work, attempt.chunk, workers=[worker], pure=False)
+        work = self._work if self._at_once == 1 else functools.partial(_beside_others, self._work)
+        future = self._client.submit(work, attempt.chunk, workers=[worker], pure=False)
         self.running[future] = replace(attempt, worker=worker, begun=time.monotonic())
         future.add_done_callback(self._finished.put)
 
-    def _next_for(self, worker: str) -> _Attempt | None:
+    def _next_for(self, worker: str, *, idle: bool) -> _Attempt | None:
         """Take the first chunk that has not failed on this worker, or has failed on all there are."""
         for attempt in self._waiting:
+            if not idle and attempt.number > 1:
+                continue
             if worker not in attempt.failed_on or attempt.failed_on.issuperset(self._workers):
                 self._waiting.remove(attempt)
                 return attempt
@@ -270,6 +306,7 @@ class _Dispatch(Generic[Result]):
         if attempt.number == _ATTEMPTS:
             self.failures.append(Failure(chunk=attempt.chunk, cause=cause))
             return
+        self._on_retry(Failure(chunk=attempt.chunk, cause=error))
         failed_on = attempt.failed_on | {attempt.worker}
         self._waiting.append(replace(attempt, number=attempt.number + 1, failed_on=failed_on, cause=cause))
 
@@ -279,6 +316,12 @@ class _Dispatch(Generic[Result]):
             self._last_seen = now
         elif now - self._last_seen > _PATIENCE:
             raise LostError(f"there has been no worker for {_PATIENCE:.0f} s", "see the workers' logs")
+
+
+def _beside_others(work: Callable[[Chunk], Result], chunk: Chunk) -> Result:
+    """On a worker: do a chunk, and let the worker begin the next one meanwhile, though it has one thread."""
+    secede()
+    return work(chunk)
 
 
 async def _gather_within(client: Client, futures: list[Future[Result]]) -> list[Result]:

@@ -27,6 +27,8 @@ class Calibration:
         Of each chunk.
     stages : mapping of str to float
         Wall time of each stage (read, reconstruct, write), by the slowest worker, seconds.
+    processor : float
+        Processor time of all stages and threads of that worker, seconds.
     first : float
         What its first chunk takes longer on every worker: tables are made, programs loaded.
     axis : float
@@ -37,13 +39,19 @@ class Calibration:
     threads: int
     rows: int
     stages: Mapping[str, float]
+    processor: float
     first: float
     axis: float
 
     @property
     def seconds_per_row(self) -> float:
-        """Of one worker, all stages."""
+        """Of one worker that does one stage after the other."""
         return sum(self.stages.values()) / self.rows
+
+    @property
+    def pace(self) -> float:
+        """Seconds for a row where stages overlap: what takes longest alone, or all of it on all threads."""
+        return max(*self.stages.values(), self.processor / self.threads) / self.rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +86,12 @@ class Forecast:
 
 
 def predicted_seconds(plan: Plan, calibration: Calibration) -> float:
-    """Predict the wall time of a plan: its workers' turns, one after the other."""
+    """Predict the wall time of a plan: its workers' turns, in each of which stages may overlap."""
     turns = math.ceil(len(plan.chunks) / plan.resources.workers)
     tallest = max(chunk.rows for chunk in plan.chunks)
-    return calibration.axis + calibration.first + turns * tallest * calibration.seconds_per_row
+    first = calibration.seconds_per_row
+    each = first if plan.at_once == 1 else min(calibration.pace, first)
+    return calibration.axis + calibration.first + tallest * (first + (turns - 1) * each)
 
 
 def describe_time(plan: Plan, calibration: Calibration) -> str:

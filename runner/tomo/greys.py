@@ -34,14 +34,30 @@ def sample_rows(first_row: int, end_row: int) -> list[int]:
     return [first_row + (2 * number + 1) * (end_row - first_row) // (2 * count) for number in range(count)]
 
 
-def distribution(slice_: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Describe the values inside the largest circle of a slice (y, x) by evenly spaced quantiles, float32.
+def distribution(
+    slice_: NDArray[np.float32], size: int | None = None, corner: tuple[int, int] = (0, 0)
+) -> NDArray[np.float32]:
+    """Describe the values inside the largest circle of a slice by evenly spaced quantiles, float32.
 
-    Empty if no pixel there is a finite number.
+    Parameters
+    ----------
+    slice_ : (y, x) float32
+        A slice, or a part of one.
+    size : int, optional
+        Pixels along both sides of the whole slice.
+    corner : (int, int)
+        Where in it the part begins, (y, x).
+
+    Returns
+    -------
+    (point,) float32
+        Empty if no pixel there is a finite number.
     """
-    size = slice_.shape[-1]
-    square = (np.arange(size) - (size - 1) / 2) ** 2
-    inside = slice_[square + square[:, None] <= (size / 2) ** 2]
+    size = slice_.shape[-1] if size is None else size
+    y, x = (
+        begin + np.arange(count) - (size - 1) / 2 for begin, count in zip(corner, slice_.shape, strict=True)
+    )
+    inside = slice_[y[:, np.newaxis] ** 2 + x**2 <= (size / 2) ** 2]
     inside = inside[np.isfinite(inside)]
     if not inside.size:
         return np.empty(0, np.float32)
@@ -122,4 +138,5 @@ def window_between(values: NDArray[np.float32], low: float, high: float) -> tupl
 
 def _distribution_of(recipe: Recipe, chunk: Chunk) -> NDArray[np.float32]:
     """On a worker."""
-    return distribution(make_slices(recipe, chunk)[0])
+    (y, _), (x, _) = recipe.setup.region or ((0, 0), (0, 0))
+    return distribution(make_slices(recipe, chunk)[0], recipe.setup.size, (y, x))

@@ -20,11 +20,12 @@ def clear(target: Target, chunks: Sequence[Chunk]) -> None:
             clear_slab(target, chunk.first_row, chunk.end_row)
 
 
-def loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostError:
-    """Say which slices could not be made, and why."""
+def loss(volume: Path, target: Target, failures: Sequence[Failure]) -> LostError | WriteError:
+    """Say which slices could not be made, and why; a `WriteError` where none could be written."""
     chunks = [failure.chunk for failure in failures]
     missing = sum(chunk.rows for chunk in chunks)
-    return LostError(
+    unwritten = all(isinstance(failure.cause, WriteError) for failure in failures)
+    return (WriteError if unwritten else LostError)(
         f"{missing} of {target.shape[0]} slices could not be made: "
         f"rows {row_ranges(chunks)} ({failures[0].cause})",
         f"{partial_path(volume)} holds the others; the same command tries the missing ones again",

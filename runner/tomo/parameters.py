@@ -8,7 +8,7 @@ from runner.tomo.axis import AxisEstimate
 from runner.tomo.check.summary import groups_taken
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
-from runner.tomo.plan import Plan
+from runner.tomo.plan import Plan, Work
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
@@ -55,7 +55,7 @@ def parameters_of(
         "darks_used": groups_taken(scan.darks, scan.projections.count),
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
-        "rows": f"{plan.work.first_row}:{plan.work.end_row}",
+        **_extent(plan.work),
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
@@ -77,6 +77,12 @@ def parameters_of(
     return [
         Parameter(name=name, value=value, origin=origins.get(name, "scan")) for name, value in used.items()
     ]
+
+
+def _extent(work: Work) -> dict[str, str]:
+    """Say which rows were used, and which part of the slices, in pixels of the detector."""
+    ranges = {"rows": (work.first_row, work.end_row), **dict(zip("yx", work.region or (), strict=False))}
+    return {name: f"{first * work.binning}:{end * work.binning}" for name, (first, end) in ranges.items()}
 
 
 def evidence_of(found: AxisEstimate) -> dict[str, str | float | bool]:

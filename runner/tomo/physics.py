@@ -9,6 +9,7 @@ from runner.tomo.correct.corrections import Corrections
 from runner.tomo.correct.flatfield import FlatField, currents_of
 from runner.tomo.correct.phase import Paganin
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned
 from runner.tomo.settings import Settings
 
 PHYSICS = ("energy", "distance", "pixel_size")
@@ -16,7 +17,7 @@ PHYSICS = ("energy", "distance", "pixel_size")
 
 
 def corrections_of(scan: Scan, settings: Settings) -> Corrections:
-    """Take from the settings, and the scan, what is done before slices are made.
+    """Take from the settings, and the scan :func:`as_used`, what is done before slices are made.
 
     Raises
     ------
@@ -30,10 +31,10 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
     return Corrections(
         flat_field=FlatField(by=settings.flats_by, ring_current=settings.ring_current),
         zingers=settings.zingers,
-        air=settings.air,
+        air=None if settings.air is None else max(settings.air // scan.binning, 1),
         double_flat=settings.double_flat,
         rings=settings.rings,
-        phase=None if settings.delta_beta is None else _paganin(as_told(scan, settings), settings.delta_beta),
+        phase=None if settings.delta_beta is None else _paganin(scan, settings.delta_beta),
         unsharp=settings.unsharp,
     )
 
@@ -41,9 +42,11 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
 def _check_beam(scan: Scan, settings: Settings) -> None:
     if settings.ring_current:
         currents_of(scan)
-    if settings.air is not None and 2 * settings.air > scan.columns:
+    if settings.air is not None and 2 * settings.air > scan.columns * scan.binning:
         raise UsageError(
-            f"air at {settings.air} columns of each end is more than there are ({scan.columns})", "give less"
+            f"air at {settings.air} columns of each end is more than there are"
+            f" ({scan.columns * scan.binning})",
+            "give less",
         )
     if not scan.flats and scan.beam != 1 and settings.air is None:
         raise ScanError(
@@ -68,3 +71,14 @@ def as_told(scan: Scan, settings: Settings) -> Scan:
     """Let what the settings say go before what the scan says: of the physics, and of defective pixels."""
     given = {name: value for name in PHYSICS if (value := getattr(settings, name)) is not None}
     return replace(scan, defects=scan.defects if settings.defects else None, **given)
+
+
+def as_used(scan: Scan, settings: Settings) -> Scan:
+    """Make what the slices are made of: the scan as told, with larger pixels where these were asked for.
+
+    Raises
+    ------
+    UsageError
+        If the detector is smaller than one of them.
+    """
+    return binned(as_told(scan, settings), settings.bin)

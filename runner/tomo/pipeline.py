@@ -13,23 +13,27 @@ from pathlib import Path
 from distributed import Client
 
 from runner.errors import ScanError
+from runner.tomo.advice import advise
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
-from runner.tomo.chunk import ChunkResult, Job, Recipe, Setup, process_chunk
+from runner.tomo.chunk import Job, Recipe, Setup, process_chunk
 from runner.tomo.dispatch import Progress, resources_of, run_chunks
+from runner.tomo.end import end
 from runner.tomo.greys import find_greys
-from runner.tomo.missing import clear, loss, out_of_time
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
-from runner.tomo.physics import as_told, corrections_of
-from runner.tomo.plan import Plan, Resources, make_plan, work_of
+from runner.tomo.physics import as_told, as_used, corrections_of
+from runner.tomo.plan import Chunk, Plan, Resources, Work, make_plan, work_of
 from runner.tomo.reconstruct.shares import shares_of
+from runner.tomo.report.diary import Diary
+from runner.tomo.report.run import Run
 from runner.tomo.scan import Scan
-from runner.tomo.settings import AUTO, Settings, rows_within
+from runner.tomo.scan.binning import binned_place, binned_range, left_over, unbinned_place
+from runner.tomo.settings import Settings, center_within, rows_within
 from runner.tomo.volume.claim import claimed
-from runner.tomo.volume.content import ChunkRecord, Content
-from runner.tomo.volume.forms import finish_volume, pixels_of
+from runner.tomo.volume.content import Content
+from runner.tomo.volume.forms import pixels_of, sweep
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
@@ -56,6 +60,8 @@ class Outcome:
         Of its values.
     axis : Axis
         The rotation axis.
+    report : Path or None
+        The page about it.
     made : int
         How many slices this run made; the others were there.
     seconds : float
@@ -69,6 +75,7 @@ class Outcome:
     clipped: tuple[int, int, int]
     units: str
     axis: Axis
+    report: Path | None
     made: int
     seconds: float
 
@@ -79,25 +86,31 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
     Parameters
     ----------
     scan : Scan
+        As it was taken.
     settings : Settings
     resources : Resources
     center : float or None
-        The rotation axis that was found, if it is to be found.
+        The rotation axis that was found, if it is to be found, as a column of the detector.
 
     Raises
     ------
     UsageError
-        If the settings ask for rows that are not there.
+        If the settings ask for rows or for a rotation axis that are not on the detector.
     ScanError
         If the memory does not suffice.
     """
-    rows = rows_within(settings.rows, scan.rows)
+    used = as_used(scan, settings)
+    rows = binned_range("rows", rows_within(settings.rows, scan.rows), used.binning, used.rows)
+    given = center_within(settings.center, scan.columns, settings.bin)
+    axis = center if given is None else given
     work = work_of(
-        scan,
+        used,
         *rows,
-        corrections_of(scan, settings),
-        center=center if settings.center == AUTO else float(settings.center),
+        corrections_of(used, settings),
+        center=None if axis is None else binned_place(axis, used.binning),
         field=settings.field_of_view,
+        x=settings.x,
+        y=settings.y,
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -116,6 +129,7 @@ def reconstruct(
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_note: Callable[[str], None] = lambda _: None,
     seconds_left: Callable[[], float] = lambda: math.inf,
+    report: Path | None = None,
 ) -> Outcome:
     """Reconstruct a scan.
 
@@ -141,67 +155,91 @@ def reconstruct(
         Called with a line of text where a worker has something to say, like why it takes longer this time.
     seconds_left : callable
         Returns the seconds until all must be over; chunks that would take longer are not begun.
+    report : Path or None
+        Where to write a page about it, see :mod:`runner.tomo.report`; if slices are missing too.
 
     Raises
     ------
     WriteError, MissingFileError, ScanError, UsageError
         Before any work, if it cannot be done.
     LostError
-        If slices could not be made; the others are kept in the volume's unfinished form.
+        If slices could not be made; the others are kept in the volume's unfinished form. A WriteError where
+        they could not be written, as on a full disk.
     PartialError
         If the time did not suffice; the same.
     """
-    started = time.monotonic()
+    started, diary = time.monotonic(), Diary(on_note)
     place = Path(os.path.realpath(volume_path))  # as a worker finds it; a link stays, and leads to the volume
+    if place.exists():
+        sweep(place)
     check_place(place, overwrite=overwrite)
     inspection = inspect(scan_path, settings.sources)
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
-    scale, units = unit_scale(scan.pixel_size, settings)
+    used = as_used(scan, settings)
+    scale, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        for finding in inspection.findings:
-            on_note(str(finding))
+        findings = (*inspection.findings, *advise(used, settings))
+        for line in (*findings, left_over(scan, settings.bin)):
+            if line:
+                on_note(str(line))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
         recipe = Recipe(
-            scan=scan,
-            corrections=corrections_of(scan, settings),
-            setup=setup_of(scan, plan, axis.position, settings),
+            scan=used,
+            corrections=corrections_of(used, settings),
+            setup=setup_of(used, plan, axis.position, settings),
             scale=scale,
             slope=axis.slope,
+            mask_value=settings.mask_value,
         )
         greys = _greys_of(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
         parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
-        content = content_of(scan, plan, units, parameters, command_line, greys=greys)
+        content = content_of(used, plan, units, parameters, command_line, greys=greys)
         if found is None:
             begun = begin(place, content, plan, overwrite=overwrite)
         else:
-            begun = go_on(found, content, plan, client, seconds_left=seconds_left)
-            on_note(_going_on(begun, plan))
-        job = Job(**{item.name: getattr(recipe, item.name) for item in fields(recipe)}, target=begun.target)
+            begun = go_on(place, found, content, plan, client, seconds_left=seconds_left)
+            diary(_going_on(begun, plan))
+        job = Job(
+            **{item.name: getattr(recipe, item.name) for item in fields(recipe)},
+            target=begun.target,
+            shown_row=shown_row(begun.chunks, plan.work),
+        )
         try:
-            with notes_from_workers(client, on_note):
+            with notes_from_workers(client, diary):
                 results, failures, left = run_chunks(
                     client,
                     functools.partial(process_chunk, job),
                     begun.chunks,
+                    at_once=plan.at_once,
                     on_progress=on_progress,
+                    on_retry=diary.retry,
                     seconds_left=seconds_left,
                 )
         except BaseException:
             leave(begun.target)
             raise
-        if failures:
-            clear(begun.target, [failure.chunk for failure in failures])
-        if left:
-            raise out_of_time(volume_path, begun.target, failures, left)
-        if failures:
-            raise loss(volume_path, begun.target, failures)
-        clipped = finish_volume(place, begun.target, [_record(result) for result in results])
+        run = Run(
+            volume=volume_path,
+            target=begun.target,
+            scan=scan,
+            plan=plan,
+            content=content,
+            axis=axis,
+            findings=findings,
+            notes=tuple(diary.notes),
+            results=tuple(results),
+            retries=tuple(diary.retries),
+            failures=tuple(failures),
+            left=tuple(left),
+            begun=diary.begun,
+        )
+        clipped, page = end(run, place, report, diary)
     return Outcome(
         volume=volume_path,
         dataset=pixels_of(volume_path),
@@ -210,9 +248,17 @@ def reconstruct(
         clipped=clipped,
         units=units,
         axis=axis,
+        report=page,
         made=sum(chunk.rows for chunk in begun.chunks),
         seconds=time.monotonic() - started,
     )
+
+
+def shown_row(chunks: Sequence[Chunk], work: Work) -> int | None:
+    """Choose the row whose sinogram is shown: of those that are made, the one next to the middle."""
+    middle = (work.first_row + work.end_row) // 2
+    nearest = [min(max(chunk.first_row, middle), chunk.end_row - 1) for chunk in chunks]
+    return min(nearest, key=lambda row: abs(row - middle), default=None)
 
 
 def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str]:
@@ -250,12 +296,15 @@ def files_of(scan: Scan) -> set[Path]:
 
 
 def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:
-    """Say what the workers' reconstructor is made of."""
+    """Say what the workers' reconstructor is made of, for the scan as it is used.
+
+    The axis, `center`, is a column of the detector.
+    """
     return Setup(
         angles=tuple(scan.angles.tolist()),
         weights=shares_of(scan.angles),
         columns=scan.columns,
-        center=center,
+        center=binned_place(center, scan.binning),
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
@@ -266,6 +315,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         memory=plan.buffers,
         size=plan.work.size,
         half_acquisition=plan.work.blended,
+        region=plan.work.region,
     )
 
 
@@ -283,7 +333,8 @@ def content_of(
     return Content(
         title=scan.title or scan.path.name,
         first_row=work.first_row,
-        shape=(work.rows, work.size, work.size),
+        shape=(work.rows, *work.shape),
+        corner=_corner(work),
         units=units,
         pixel_size=scan.pixel_size,
         greys=greys,
@@ -292,10 +343,9 @@ def content_of(
     )
 
 
-def _record(result: ChunkResult) -> ChunkRecord:
-    return ChunkRecord(
-        first_row=result.chunk.first_row,
-        end_row=result.chunk.end_row,
-        seconds=sum(result.seconds.values()),
-        worker=result.worker,
-    )
+def _corner(work: Work) -> tuple[float, float, float]:
+    """Tell where the first pixel of a volume lies."""
+    (y, _), (x, _) = work.region or ((0, 0), (0, 0))
+    middle = (work.size - 1) / 2
+    first = unbinned_place(work.first_row, work.binning) / work.binning
+    return first, y - middle, x - middle

@@ -10,6 +10,11 @@ from runner.tomo.correct.corrections import Corrections
 from runner.tomo.reconstruct.acquisition import acquisition_of
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 from runner.tomo.scan import Scan
+from runner.tomo.scan.binning import binned_range
+from runner.tomo.scan.layout import rows_together
+from runner.tomo.scan.read import BLOCK
+from runner.tomo.settings.ranges import part_within
+from runner.tomo.stages import IN_ALL
 from runner.units import format_size
 
 ALIGNMENT = 16
@@ -21,10 +26,16 @@ Engines compute a few slices together, and files are stored in blocks: whole one
 _LITTLE = (8, 4)  # rows of a chunk, where the memory does not suffice for more
 
 _USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
-_CHUNKS_PER_WORKER = 3  # enough that a slow worker does not keep the others waiting at the end
+# enough that a slow worker does not keep the others waiting at the end, and that the first chunk is read, and
+# the last one written, in little time: nothing else can be done beside that
+_CHUNKS_PER_WORKER = 8
+_WORTH = 1.25  # times as many rows may be read, if chunks overlap for it
 _MARGINS = 4  # chunks are so many times as tall as the margin above and below them, where there is one
 _BASE = 256 << 20  # a worker with its libraries, bytes
 _PIXEL = 4  # float32, bytes
+
+Range = tuple[int | None, int | None]
+"""First and end, which is not included; None for the outermost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +73,14 @@ class Work:
         All frames that are read.
     itemsize : int
         Bytes of a stored pixel.
+    binning : int
+        Stored pixels along both sides of one of those that are counted here.
     size : int
-        Pixels along both sides of a slice.
+        Pixels along both sides of a whole slice.
     detector_rows : int
         All rows that there are.
+    rows_together : int
+        Rows that lie in the file in such a way that they are only read together.
     margin : int
         Rows above and below a chunk that its corrections need.
     thread_bytes : int
@@ -74,6 +89,9 @@ class Work:
         Of the volume's type.
     extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
+    region : pair of pair of int, or None
+        The part of the slices that is wanted, see
+        :class:`~runner.tomo.reconstruct.geometry.Geometry`.
     method, quality, device : str
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     """
@@ -88,12 +106,15 @@ class Work:
     itemsize: int
     size: int
     detector_rows: int
+    rows_together: int = 1
     margin: int = 0
     thread_bytes: int = 0
     pixel_bytes: int = _PIXEL
+    binning: int = 1
     extent: int | None = None
     half: bool = False
     blended: bool = False
+    region: tuple[tuple[int, int], tuple[int, int]] | None = None
     method: str = "fourier"
     quality: str = "standard"
     device: str = "cpu"
@@ -102,6 +123,14 @@ class Work:
     def rows(self) -> int:
         """How many rows there are."""
         return self.end_row - self.first_row
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Pixels of what is wanted of a slice, (y, x)."""
+        if self.region is None:
+            return self.size, self.size
+        (y, y_end), (x, x_end) = self.region
+        return y_end - y, x_end - x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +162,8 @@ class Plan:
         Predicted peak of a worker process, bytes.
     buffers : int
         How much of it the reconstruction's own buffers may take.
+    at_once : int
+        How many chunks a worker has at once, each in another stage; see :mod:`runner.tomo.stages`.
     """
 
     work: Work
@@ -140,18 +171,23 @@ class Plan:
     chunks: tuple[Chunk, ...]
     memory: int
     buffers: int
+    at_once: int = 1
+
+    @property
+    def rows_decoded(self) -> int:
+        """How many rows of each frame all workers together read, and decode: some may be read again."""
+        return sum(rows_decoded(self.work, chunk) for chunk in self.chunks)
 
     @property
     def bytes_read(self) -> int:
         """What all workers together read from the scan, as stored without compression."""
         work = self.work
-        rows = sum(rows_read(work, chunk.rows) for chunk in self.chunks)
-        return work.frames * rows * work.columns * work.itemsize
+        return work.frames * self.rows_decoded * work.columns * work.itemsize * work.binning**2
 
     @property
     def bytes_written(self) -> int:
         """Size of the volume."""
-        return self.work.rows * self.work.size**2 * self.work.pixel_bytes
+        return self.work.rows * math.prod(self.work.shape) * self.work.pixel_bytes
 
 
 def work_of(
@@ -162,18 +198,34 @@ def work_of(
     *,
     center: float | None = None,
     field: str = "auto",
+    x: Range | None = None,
+    y: Range | None = None,
     method: str = "fourier",
     quality: str = "standard",
     device: str = "cpu",
 ) -> Work:
     """Take the sizes from a scan.
 
+    Parameters
+    ----------
+    center : float or None
+        Column of the rotation axis; None if not known yet. Then half acquisition may turn out to make slices
+        larger.
+    x, y : pair of int or None, or None
+        The part of the slices that is wanted, in pixels that are not binned.
+
     Raises
     ------
     ScanError
         If half acquisition is asked for, and the scan is no full turn.
+    UsageError
+        If the part is not in the slice.
     """
     acquisition = acquisition_of(scan.angles.tolist(), scan.columns, center, field)
+    most = 2 * scan.columns if center is None and acquisition.may_be_half else acquisition.size
+    part_y, part_x = (
+        _part_of(name, part, acquisition.size, most, scan) for name, part in (("y", y), ("x", x))
+    )
     flats = [group.frames.count for group in scan.flats]
     darks = sum(group.frames.count for group in scan.darks)
     return Work(
@@ -185,11 +237,14 @@ def work_of(
         darks=darks,
         frames=scan.projections.count + sum(flats) + darks,
         itemsize=scan.dtype.itemsize,
+        binning=scan.binning,
         size=acquisition.size,
+        region=None if x is None and y is None else (part_y, part_x),
         extent=acquisition.extent,
         half=acquisition.half,
         blended=acquisition.blended,
         detector_rows=scan.rows,
+        rows_together=-(-rows_together(scan.projections) // scan.binning),
         margin=corrections.margin,
         thread_bytes=corrections.bytes_per_pixel,
         method=method,
@@ -198,22 +253,28 @@ def work_of(
     )
 
 
+def _part_of(name: str, part: Range | None, size: int, most: int, scan: Scan) -> tuple[int, int]:
+    """Find the pixels of a part of a slice of `size` pixels; there may be `most` once more is known."""
+    factor = scan.binning
+    return binned_range(name, part_within(name, part, size * factor, most * factor), factor, most)
+
+
 def make_plan(work: Work, resources: Resources) -> Plan:
     """Choose the largest chunks that fit the memory and still leave some for every worker.
 
-    Where not even the smallest chunk and the engine's buffers fit side by side, the engine does with less,
-    and at last the chunks do: both cost time.
+    A worker has three chunks at once where they fit, and are not so much lower for it that it would have to
+    read much twice. Where not even the smallest chunk and the engine's buffers fit side by side, the engine
+    does with less, and at last the chunks do: both cost time.
 
     Raises
     ------
     ScanError
         If that does not suffice either; says how much memory it needs.
     """
-    usable = int(resources.memory * _USABLE)
-    for height in (ALIGNMENT, *_LITTLE):
-        buffers = _buffers(work, resources.threads, usable - memory_of_rows(work, height, resources.threads))
-        if buffers is not None:
-            return _plan(work, resources, usable, height, buffers)
+    for unit in (ALIGNMENT, *_LITTLE):
+        single, several = (_plan(work, resources, unit, at_once) for at_once in (1, IN_ALL))
+        if single is not None:
+            return several if several is not None and _pays(several, single) else single
     has, needs = format_size(resources.memory), format_size(least_memory(work, resources.threads) / _USABLE)
     raise ScanError(
         f"a worker has {has} of memory, and {_LITTLE[-1]} rows of {work.columns} columns and"
@@ -222,12 +283,23 @@ def make_plan(work: Work, resources: Resources) -> Plan:
     )
 
 
-def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int) -> Plan:
+def _pays(several: Plan, single: Plan) -> bool:
+    """Tell whether several chunks at once are faster than one: not if much is read twice for it."""
+    return (
+        len(several.chunks) > several.resources.workers
+        and several.buffers == single.buffers
+        and several.rows_decoded <= _WORTH * single.rows_decoded
+    )
+
+
+def _plan(work: Work, resources: Resources, unit: int, at_once: int) -> Plan | None:
     """Make chunks of `unit` rows, or of as many times that as fit and still leave some for every worker."""
+    usable, threads = int(resources.memory * _USABLE), resources.threads
+    buffers = _buffers(work, threads, usable - memory_of_rows(work, unit, threads, at_once))
+    if buffers is None:
+        return None
     fair, height = fair_rows(work, resources.workers), unit
-    while (
-        height + unit <= fair and memory_of_rows(work, height + unit, resources.threads) <= usable - buffers
-    ):
+    while height + unit <= fair and memory_of_rows(work, height + unit, threads, at_once) <= usable - buffers:
         height += unit
     chunks = cut(work.first_row, work.end_row, height)
     tallest = max(chunk.rows for chunk in chunks)
@@ -235,8 +307,9 @@ def _plan(work: Work, resources: Resources, usable: int, unit: int, buffers: int
         work=work,
         resources=resources,
         chunks=chunks,
-        memory=memory_of_rows(work, tallest, resources.threads) + buffers,
+        memory=memory_of_rows(work, tallest, threads, at_once) + buffers,
         buffers=buffers,
+        at_once=at_once,
     )
 
 
@@ -259,7 +332,18 @@ def rows_read(work: Work, height: int) -> int:
     return min(-(-height // ALIGNMENT) * ALIGNMENT + 2 * work.margin, work.detector_rows)
 
 
-def memory_of_rows(work: Work, height: int, threads: int) -> int:
+def rows_decoded(work: Work, chunk: Chunk) -> int:
+    """Say how many rows are read for a chunk: with the margin, and with all that is only read together."""
+    first, end = chunk.first_row, chunk.end_row
+    if work.margin:
+        first = first // ALIGNMENT * ALIGNMENT - work.margin
+        end = -(-end // ALIGNMENT) * ALIGNMENT + work.margin
+    together = work.rows_together
+    first, end = max(first, 0) // together * together, -(-end // together) * together
+    return min(end, work.detector_rows) - first
+
+
+def memory_of_rows(work: Work, height: int, threads: int, at_once: int = 1) -> int:
     """Predict the peak memory of a worker with chunks of `height` rows, but for the engine's buffers, bytes.
 
     Counts on a worker that gives freed memory back, as Dask's nanny arranges it
@@ -267,12 +351,16 @@ def memory_of_rows(work: Work, height: int, threads: int) -> int:
     """
     # the frames are gone when the sinograms are mended, and what that takes when the slices come
     read, sinogram = rows_read(work, height), work.columns * work.angles
-    frames = read * work.columns * work.itemsize * (work.angles + 2 * work.flats + work.darks)
+    held, passing = (work.itemsize, 0) if work.binning == 1 else (_PIXEL, 2 * BLOCK)
+    frames = read * work.columns * held * (work.angles + 2 * work.flats + work.darks) + passing
     mending = threads * sinogram * work.thread_bytes
-    slices = height * work.size**2 * _PIXEL
-    made = read * sinogram * _PIXEL + max(frames, mending, slices)
-    shorter = height * work.size**2 * work.pixel_bytes if work.pixel_bytes != _PIXEL else 0
-    return _BASE + max(made, slices + shorter)  # sinograms are gone when slices are written
+    pixels = height * math.prod(work.shape)
+    slices = pixels * _PIXEL
+    shorter = pixels * work.pixel_bytes if work.pixel_bytes != _PIXEL else 0
+    reading = read * sinogram * _PIXEL + max(frames, mending)
+    making = read * sinogram * _PIXEL + slices
+    writing = slices + shorter  # the sinograms are gone
+    return _BASE + (max(reading, making, writing) if at_once == 1 else reading + making + writing)
 
 
 def least_memory(work: Work, threads: int) -> int:
@@ -283,19 +371,18 @@ def least_memory(work: Work, threads: int) -> int:
 def fair_rows(work: Work, workers: int) -> int:
     """Say how tall chunks may be, and every worker still gets some.
 
-    With a margin, one for each worker may have to do: the rows of margins are read and corrected again.
+    With a margin, or where many rows are only read together, one for each worker may have to do: what chunks
+    have in common is read again for each.
     """
     fair = work.rows // (_CHUNKS_PER_WORKER * workers)
-    return max(fair, min(_MARGINS * work.margin, work.rows // workers))
+    return max(fair, min(max(_MARGINS * work.margin, work.rows_together), work.rows // workers))
 
 
 def memory_wanted(work: Work, threads: int, height: int) -> int:
     """Say with how much memory a worker does chunks of `height` rows without any saving, bytes."""
     tall = max(-(-height // ALIGNMENT), 1) * ALIGNMENT
-    return (
-        int((memory_of_rows(work, tall, threads) + buffers_of(_problem(work, threads), math.inf)) / _USABLE)
-        + 1
-    )
+    buffers = buffers_of(_problem(work, threads), math.inf)
+    return int((memory_of_rows(work, tall, threads, IN_ALL) + buffers) / _USABLE) + 1
 
 
 def _buffers(work: Work, threads: int, limit: int) -> int | None:
@@ -312,8 +399,18 @@ def _problem(work: Work, threads: int) -> Problem:
         angles=work.angles,
         columns=work.extent or work.columns,
         size=work.size,
+        shape=work.shape,
         threads=threads,
     )
+
+
+def _size_of(work: Work) -> str:
+    height, width = work.shape
+    return f"{width} x {height}" + (f" (of {work.size} x {work.size})" if work.region else "")
+
+
+def _binned(work: Work) -> str:
+    return "" if work.binning == 1 else f", {work.binning} x {work.binning} pixels of the detector each"
 
 
 def describe(plan: Plan) -> str:
@@ -322,11 +419,11 @@ def describe(plan: Plan) -> str:
     heights = {chunk.rows for chunk in plan.chunks}
     tall = " to ".join(str(height) for height in sorted({min(heights), max(heights)}))
     lines = {
-        "slices": f"{work.rows} of {work.size} x {work.size} pixels, rows {work.first_row}:{work.end_row}",
-        "from": f"{work.angles} projections of {work.columns} columns",
+        "slices": f"{work.rows} of {_size_of(work)} pixels, rows {work.first_row}:{work.end_row}",
+        "from": f"{work.angles} projections of {work.columns} columns{_binned(work)}",
         "workers": f"{resources.workers} with {resources.threads} threads and "
         f"{format_size(resources.memory)} of memory each",
-        "chunks": f"{len(plan.chunks)} of {tall} rows",
+        "chunks": f"{len(plan.chunks)} of {tall} rows" + (f", {plan.at_once} at once" * (plan.at_once > 1)),
         "memory": f"{format_size(plan.memory)} predicted peak of a worker",
         "read": format_size(plan.bytes_read),
         "written": format_size(plan.bytes_written),

@@ -67,16 +67,22 @@ class Sources:
 NAMES = tuple(item.name for item in fields(Sources))
 
 
-def text_or_none(name: str, value: Any) -> str | None:
-    """Check a setting that names a place.
+def check_source(name: str, value: Any) -> str | None:
+    """Check one of the :class:`Sources`, as far as its text alone tells.
 
     Raises
     ------
     UsageError
-        If it is no text, or empty.
+        If it is no text, or empty, or a range that makes no sense.
     """
-    if value is not None and (not isinstance(value, str) or not value.strip()):
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
         raise UsageError(f"{name} {value!r} is no name of a place", "give a text")
+    if name == "angles":
+        angle_range(value)
+    if name == "subset":
+        parse_subset(value)
     return value
 
 
@@ -94,7 +100,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
-    dict.fromkeys(NAMES, text_or_none) | dict.fromkeys(("no_flats", "no_darks"), flag)
+    dict.fromkeys(NAMES, check_source) | dict.fromkeys(("no_flats", "no_darks"), flag)
 )
 """How each of them is checked."""
 

@@ -13,7 +13,7 @@ from tests.cluster.processes import MARK, Finished, marked
 from tests.cluster.testbed import VirtualCluster
 
 #: What a process of a job has in its environment.
-JOB_VARIABLES = {"sge": "JOB_ID", "oar": "OAR_JOB_ID"}
+JOB_VARIABLES = {"slurm": "SLURM_JOB_ID", "sge": "JOB_ID", "oar": "OAR_JOB_ID"}
 
 
 class Queue:
@@ -70,10 +70,17 @@ class Queue:
         return jobs
 
     def wait(self, job: str) -> int:
-        """Wait for a job, check that it left no process, and return its exit code."""
+        """Wait for a job, check that it left no process, and return its exit code.
+
+        ``runner wait`` asks the system more and more rarely: it is called when a job that runs is about to end.
+        """
+        mark = f"{JOB_VARIABLES[self.name]}={job}"
+        end = time.monotonic() + 90
+        while marked(mark) and time.monotonic() < end:
+            time.sleep(0.2)
         code = self.run("wait", job).returncode
         end = time.monotonic() + 5
-        while left := marked(f"{JOB_VARIABLES[self.name]}={job}"):
+        while left := marked(mark):
             assert time.monotonic() < end, left
             time.sleep(0.1)
         return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -9,12 +10,13 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.map_kills import argv, done, kill_again_and_again, times_begun
+from tests.cluster.map_kills import NAME, argv, done, kill_again_and_again, times_begun
 from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import Command, Finished, run
 from tests.cluster.queues import Queue
@@ -32,7 +34,7 @@ def our(way: Way, *words: str | Path, timeout: float = 60.0) -> Finished:
 
 @pytest.mark.parametrize(
     "way",
-    ["local", pytest.param("mpich", marks=pytest.mark.mpi), pytest.param("srun", marks=pytest.mark.slurm)],
+    ["local", pytest.param("mpich", marks=pytest.mark.mpi)],
     indirect=True,
 )
 def test_in_a_job_of_the_runner(way: Way) -> None:
@@ -60,11 +62,14 @@ def test_components_that_end_in_every_way(local: Way) -> None:
         log = our(local, "log", "odd", key).stdout
         assert f"this is {hows[int(key)]}\n" in log
         assert error in log
+        assert f"argument   '{hows[int(key)]}'\n" in log
         assert f"a thread of {hows[int(key)]}\n" in log
     shown = our(local, "status", "odd").stdout
     assert "26: 21 done, 5 failed, 0 left" in shown
-    assert our(local, "maps").stdout == "map odd: complete, 21 of 26 done, 5 failed\n"
-    assert "5 components are to be done" in our(local, "rerun", "odd").stdout
+    assert our(local, "maps").stdout == "map odd: complete with failures, 21 of 26 done, 5 failed\n"
+    again = our(local, "rerun", "odd").stdout
+    assert "5 components are to be done" in again
+    assert "here and now:    runner resume odd\n" in again
     assert "5 left" in our(local, "status", "odd", "--watch").stdout
 
 
@@ -108,11 +113,11 @@ def test_of_two_that_go_on_one_wins(local: Way, running: Command) -> None:
 
 def test_the_time_is_over_and_the_next_one_goes_on(local: Way) -> None:
     words = ["--quiet", JOBS / "maps.py", "scan42", "here", "40", "0.25"]
-    first = local.run("--time-limit", "5s", "--drain", "0", *words, ranks=2)
+    first = local.run("--time-limit", "6s", "--drain", "0", *words, ranks=2)
     assert first.code == 75, first.err
     assert "components of map scan42 left" in first.err
     begun = times_begun(local)
-    assert 5 < len(begun) < 40
+    assert 0 < len(begun) < 40
     assert set(begun.values()) == {1}  # none was begun that could not be ended
     second = local.run(*words, ranks=2)
     assert (second.code, second.out) == (0, f"complete {sum(n * n for n in range(40))}\n"), second.err
@@ -187,68 +192,128 @@ def test_a_full_disk(local: Way, small_disk: Path) -> None:
     assert "20 of 20 components done" in second.out
 
 
+SUBMITS = """
+import os, time
+from pathlib import Path
+import runner
+
+FOLDER = Path.cwd()
+
+def work(number):
+    with (FOLDER / f"began-{number}").open("a") as file:  # a line for each time
+        file.write(f"{os.uname().nodename} {os.getpid()}\\n")
+    time.sleep(0.5)
+    return os.uname().nodename, number**2
+
+job = runner.Job(site="here", nodes=4, time="0:05:00", parts=2)
+made = runner.map(work, range(40), name="killed", job=job)
+again = runner.map(work, range(40), name="killed", job=job)  # while it is there: nothing new
+"""
+
+READS = """
+import runner
+
+made = runner.open_map("killed")
+print(made.wait(timeout=5).state, sum(value for _, value in made), len({host for host, _ in made}))
+"""
+
+
+@pytest.mark.timeout(240)
+def test_a_map_on_a_queue_outlives_a_worker_and_the_program_that_leads_it(any_queue: Queue) -> None:
+    queue = any_queue
+    way = Way("queue", queue.folder, {})
+    (queue.folder / "job.py").write_text(SUBMITS)
+    finished = queue.python("job.py")
+    assert finished.returncode == 0, finished.stderr
+    submission = json.loads((queue.folder / "maps" / NAME / "submission.json").read_text())
+    queue.jobs += submission["job_ids"]
+    first, second = submission["job_ids"]
+    wait_until_done(way, 8, queue)
+    host, process = latest_begun(queue.folder).split()
+    queue.cluster.run(["kill", "-KILL", process], host=host, timeout=10)
+    wait_until_done(way, 16, queue)
+    lead = json.loads((queue.folder / "maps" / NAME / "runs" / "0001.json").read_text())
+    queue.cluster.run(["kill", "-KILL", str(lead["pid"])], host=lead["host"], timeout=10)
+    kept, begun = done(way), times_begun(way)
+    assert len(kept) < 40
+    assert queue.wait(second) == 0, queue.log(first) + queue.log(second)
+    assert queue.wait(first) == 137
+    read = queue.python("-c", READS)
+    assert read.stdout == f"complete {sum(n * n for n in range(40))} 4\n", read.stderr
+    now = times_begun(way)
+    assert all(now[key] == begun[key] for key in kept)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("slurm", marks=pytest.mark.slurm),
+        pytest.param("sge", marks=[pytest.mark.sge, pytest.mark.mpi]),
+        pytest.param("oar", marks=[pytest.mark.oar, pytest.mark.mpi]),
+    ]
+)
+def any_queue(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> Iterator[Queue]:
+    """Each batch system in turn: SLURM's ranks are started by srun, the others' by mpirun."""
+    queue = Queue(request.param, request.getfixturevalue(request.param), environment, tmp_path)
+    launcher = MpiLauncher("mpich")
+    if request.param == "slurm":
+        queue.profile()
+    elif launcher.program.exists():
+        queue.profile(**launcher.environment)
+    else:
+        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
+    yield queue
+    queue.end()
+
+
+def wait_until_done(way: Way, count: int, queue: Queue) -> None:
+    end = time.monotonic() + 60
+    while len(done(way)) < count:
+        assert time.monotonic() < end, queue.log(NAME)
+        time.sleep(0.05)
+
+
+def latest_begun(folder: Path) -> str:
+    """Return the host and the process that began a component last."""
+    latest = max(folder.glob("began-*"), key=lambda path: path.stat().st_mtime)
+    return latest.read_text().splitlines()[-1]
+
+
+WITH_GPUS = """
+import os, time
+import runner
+
+def work(number):
+    began = time.time()
+    time.sleep(0.5)
+    return os.uname().nodename, os.environ["CUDA_VISIBLE_DEVICES"], began, time.time()
+
+options = ("--requeue", "--time-limit", "9s", "--drain", "0")
+directives = ("--requeue", "--open-mode=append")
+job = runner.Job("slurm", nodes=2, gpus_per_node=2, time="0:05:00", options=options, directives=directives)
+made = runner.map(work, range(60), name="gpus", job=job)
+made.wait(timeout=100)
+for host, gpu, began, ended in made:
+    print(host, gpu, began, ended)
+"""
+
+
 @pytest.mark.slurm
-def test_submitted_once_and_followed_by_its_name(
+def test_each_gpu_has_one_component_and_the_job_is_requeued_until_all_are_done(
     slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
 ) -> None:
     way = Way("srun", tmp_path, environment, slurm)
     (tmp_path / "scratch").mkdir()
-    script = """
-import runner, sys, os, time
-
-def work(number):
-    time.sleep(float(os.environ.get("LONG", "0.05")))
-    return os.uname().nodename, number**2
-
-job = runner.Job("slurm", nodes=2, tasks_per_node=2, time="0:05:00", parts=2)
-made = runner.map(work, range(40), name="scan42", job=job)
-again = runner.map(work, range(40), name="scan42", job=job)  # while it is there: nothing new
-status = made.wait(timeout=90)
-print(status.state, sum(value for _, value in made), len({host for host, _ in made}))
-"""
-    (tmp_path / "job.py").write_text(script)
+    (tmp_path / "job.py").write_text(WITH_GPUS)
     finished = slurm.run([sys.executable, "job.py"], timeout=110, cwd=tmp_path, env=way.variables)
-    assert finished.stdout == f"complete {sum(n * n for n in range(40))} 2\n", finished.stderr
-    submitted = json.loads((tmp_path / "maps" / "scan42" / "submission.json").read_text())["job_ids"]
-    assert len(submitted) == 2
-    ours = [sys.executable, "-m", "runner"]
-    waited = slurm.run([*ours, "wait", "scan42"], timeout=60, cwd=tmp_path, env=way.variables)
-    assert waited.returncode == 0, waited.stderr
-    log = slurm.run([*ours, "log", "scan42"], timeout=30, cwd=tmp_path, env=way.variables)
-    assert "nothing is left to do" in log.stdout  # the second part
-
-
-ON_A_QUEUE = """
-import runner, sys, os, time
-
-def work(number):
-    time.sleep(0.2)
-    return os.uname().nodename, number**2
-
-made = runner.map(work, range(24), name="scan42", job=runner.Job(site="here", nodes=4, time="0:05:00"))
-"""
-
-READ = """
-import runner
-
-made = runner.open_map("scan42")
-print(len({host for host, _ in made}), sum(value for _, value in made))
-"""
-
-
-@pytest.mark.mpi
-@pytest.mark.timeout(240)
-def test_on_other_batch_systems_too(queue: Queue) -> None:
-    launcher = MpiLauncher("mpich")
-    if not launcher.program.exists():
-        pytest.skip(f"no {launcher.name} in {launcher.prefix}: run make test")
-    queue.profile(**launcher.environment)
-    (queue.folder / "job.py").write_text(ON_A_QUEUE)
-    finished = queue.python("job.py")
     assert finished.returncode == 0, finished.stderr
-    submission = json.loads((queue.folder / "maps" / "scan42" / "submission.json").read_text())
-    queue.jobs += submission["job_ids"]
-    (job,) = submission["job_ids"]
-    assert queue.wait(job) == 0, queue.log("scan42")
-    values = queue.python("-c", READ)
-    assert values.stdout == f"4 {sum(n * n for n in range(24))}\n", values.stderr
+    ran = defaultdict(list)
+    for line in finished.stdout.splitlines():
+        host, gpu, began, ended = line.split()
+        ran[host, gpu].append((float(began), float(ended)))
+    assert sum(map(len, ran.values())) == 60
+    assert ran.keys() == {(host, gpu) for host in ("node1", "node2") for gpu in ("0", "1")}
+    for times in ran.values():
+        assert all(before[1] <= after[0] for before, after in itertools.pairwise(sorted(times)))
+    (log,) = tmp_path.glob("gpus-*.out")
+    assert "components of map gpus left" in log.read_text()
+    assert "(--requeue)" in log.read_text()

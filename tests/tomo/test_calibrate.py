@@ -49,12 +49,13 @@ def test_the_slowest_worker_counts():
     def result(rows, **seconds):
         return ChunkResult(chunk=Chunk(first_row=0, end_row=rows), seconds=seconds, worker="")
 
-    fast = result(16, read=2.0, reconstruct=1.0), result(32, read=1.0, reconstruct=1.0)
-    slow = result(16, read=2.0, reconstruct=9.0), result(32, read=2.0, reconstruct=4.0)
+    fast = result(16, read=2.0, reconstruct=1.0), result(32, read=1.0, reconstruct=1.0), 9.0
+    slow = result(16, read=2.0, reconstruct=9.0), result(32, read=2.0, reconstruct=4.0), 7.0
     found = calibration_of([fast, slow], threads=3, axis=1.5)
     assert found.stages == {"read": 2.0, "reconstruct": 4.0}
     assert (found.workers, found.threads, found.rows, found.axis) == (2, 3, 32, 1.5)
     assert found.first == 11 - 3
+    assert found.processor == 7.0
 
 
 def test_chunks_are_timed_and_nothing_is_left(small_scan, client, tmp_path):
@@ -65,6 +66,7 @@ def test_chunks_are_timed_and_nothing_is_left(small_scan, client, tmp_path):
     assert set(found.stages) == {"read", "reconstruct", "write"}
     assert all(0 < seconds < 20 for seconds in found.stages.values())
     assert found.axis == 0
+    assert 0 < found.processor < 60
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,6 +1,7 @@
 import math
 import os
 import re
+import threading
 import time
 
 import pytest
@@ -38,6 +39,19 @@ def die_at_48(chunk):
     return chunk.first_row
 
 
+TOGETHER = threading.Barrier(3)  # each process has its own
+
+
+def meet(chunk):
+    TOGETHER.wait(timeout=30)
+    return get_worker().address
+
+
+def die_beside_others(chunk):
+    time.sleep(0.2)  # until the worker has all that it gets
+    return die_at_48(chunk)
+
+
 def nap(chunk):
     time.sleep(0.3)
     return chunk
@@ -72,8 +86,15 @@ def test_every_chunk_is_done_and_told(client):
     assert told[-1].done == told[-1].total == 100
 
 
-def test_what_always_fails_is_told_with_its_cause_and_the_rest_is_done(client):
-    results, failures, left = run_chunks(client, fail_at_32, CHUNKS)
+def test_a_worker_with_one_thread_does_several_chunks_at_once_if_told(client):
+    results, failures, left = run_chunks(client, meet, cut(0, 96, 16), at_once=3)
+    assert (failures, left) == ([], [])
+    assert sorted(results.count(worker) for worker in set(results)) == [3, 3]
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_always_fails_is_told_with_its_cause_and_the_rest_is_done(client, at_once):
+    results, failures, left = run_chunks(client, fail_at_32, CHUNKS, at_once=at_once)
     assert sorted(results) == [0, 16, 48, 64, 80, 96]
     (failure,) = failures
     assert left == []
@@ -82,7 +103,9 @@ def test_what_always_fails_is_told_with_its_cause_and_the_rest_is_done(client):
 
 
 def test_a_chunk_is_tried_again_on_another_worker(client, tmp_path):
-    results, failures, left = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS)
+    again = []
+    results, failures, left = run_chunks(client, FailsOnFirstWorker(tmp_path), CHUNKS, on_retry=again.append)
+    assert sorted(failure.chunk.first_row for failure in again) == [chunk.first_row for chunk in CHUNKS]
     assert (failures, left) == ([], [])
     assert len(results) == len(CHUNKS)
 
@@ -121,12 +144,18 @@ def test_no_chunk_is_begun_that_would_not_end_in_time_and_what_runs_is_finished(
     assert sorted([*results, *left], key=lambda chunk: chunk.first_row) == list(CHUNKS)
 
 
-def test_what_runs_is_given_up_just_before_the_end(client):
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_runs_is_given_up_just_before_the_end(client, at_once):
     calls = iter(range(100))
     clock = Clock(lambda _: next(calls) == 1, dispatch._LAST_WORDS / 2)  # when the first chunks run
     started = time.monotonic()
     results, failures, left = run_chunks(
-        client, sleep_long, CHUNKS, on_progress=clock.look, seconds_left=lambda: clock.left
+        client,
+        sleep_long,
+        CHUNKS,
+        at_once=at_once,
+        on_progress=clock.look,
+        seconds_left=lambda: clock.left,
     )
     assert time.monotonic() - started < 6
     assert (results, failures) == ([], [])
@@ -158,3 +187,11 @@ def test_without_workers_it_ends(monkeypatch):
         with pytest.raises(LostError, match="no worker"):
             run_chunks(client, first_row, CHUNKS)
         assert time.monotonic() - started < 10
+
+
+def test_what_kills_its_workers_is_found_among_those_beside_it():
+    with local_client(2) as client:
+        results, failures, left = run_chunks(client, die_beside_others, CHUNKS, at_once=3)
+    assert sorted(results) == [0, 16, 32, 64, 80, 96]
+    assert [failure.chunk.first_row for failure in failures] == [48]
+    assert left == []

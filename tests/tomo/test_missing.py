@@ -18,6 +18,7 @@ def test_what_failed_before_the_time_was_over_is_told_too(tmp_path):
         run="",
         run_offset=0,
         clipped_offset=0,
+        clipped_checksum_offset=0,
     )
     failed, waiting = Chunk(first_row=0, end_row=16), Chunk(first_row=48, end_row=64)
     error = out_of_time(volume, target, [Failure(chunk=failed, cause=OSError("bad disk"))], [waiting])

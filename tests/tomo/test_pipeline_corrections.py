@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from runner.errors import ScanError
-from runner.tomo.physics import corrections_of
+from runner.tomo.physics import as_used, corrections_of
 from runner.tomo.pipeline import plan_for, reconstruct
 from runner.tomo.plan import Resources
 from runner.tomo.scan import open_scan
@@ -53,7 +53,7 @@ def test_what_phase_retrieval_lacks_is_told(small_scan):
     with pytest.raises(ScanError, match=r"needs energy, distance, which .* give --energy and --distance"):
         corrections_of(scan, Settings(delta_beta=100.0))
     told = Settings(delta_beta=100.0, energy=20.0, distance=0.1, pixel_size=2e-6)
-    assert corrections_of(scan, told).phase.pixel_size == 2e-6
+    assert corrections_of(as_used(scan, told), told).phase.pixel_size == 2e-6
 
 
 def test_the_plan_knows_the_margin(small_scan):

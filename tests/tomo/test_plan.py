@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from runner.errors import ScanError
 from runner.tomo.plan import (
     ALIGNMENT,
+    Chunk,
     Resources,
     Work,
     cut,
@@ -14,6 +15,7 @@ from runner.tomo.plan import (
     least_memory,
     make_plan,
     memory_of_rows,
+    rows_decoded,
     rows_read,
 )
 
@@ -111,9 +113,9 @@ def test_cutting_depends_on_the_detector_not_on_the_first_row(first, rows, heigh
     ("rows", "workers", "heights"),
     [
         (135, 6, [16] * 8 + [7]),
-        (135, 1, [32] * 4 + [7]),
+        (135, 1, [16] * 8 + [7]),
         (2, 4, [2]),
-        (2048, 4, [160] * 12 + [128]),
+        (2048, 4, [64] * 32),
     ],
 )
 def test_chunks_of_known_cases(rows, workers, heights):
@@ -173,3 +175,72 @@ def test_chunks_with_margins_are_taller_so_that_less_is_read_twice():
     assert margined.chunks[0].rows > plain.chunks[0].rows
     assert len(margined.chunks) >= 4
     assert plain.bytes_read < margined.bytes_read < 2 * plain.bytes_read
+
+
+def test_a_part_of_the_slices_takes_less_memory():
+    large = work(columns=2048, angles=100)
+    part = replace(large, region=((100, 356), (0, 1024)))
+    assert part.shape == (256, 1024)
+    spared = 16 * (2048**2 - 256 * 1024) * 4
+    assert memory_of_rows(large, 16, 1) - memory_of_rows(part, 16, 1) == spared
+
+
+def test_three_chunks_at_once_where_they_fit():
+    several = make_plan(work(end=2048), Resources(workers=4, memory=8 * GIB, threads=2))
+    assert several.at_once == 3
+    assert ", 3 at once\n" in describe(several)
+    for height in (16, 64):
+        alone, together = (memory_of_rows(several.work, height, 2, at_once) for at_once in (1, 3))
+        assert alone < together <= 3 * alone
+    # nothing is left to overlap with
+    assert make_plan(work(end=60), Resources(workers=4, memory=8 * GIB, threads=2)).at_once == 1
+
+
+@given(works, resources)
+def test_what_a_worker_has_at_once_fits(work, resources):
+    try:
+        plan = make_plan(work, resources)
+    except ScanError:
+        assume(False)
+    tallest = max(chunk.rows for chunk in plan.chunks)
+    needed = memory_of_rows(work, tallest, resources.threads, plan.at_once) + plan.buffers
+    assert needed == plan.memory <= 0.75 * resources.memory
+
+
+def test_little_memory_is_for_the_engine_and_the_groups_of_slices_first():
+    large = work(end=2048, columns=2048, angles=1500)
+    plans = [make_plan(large, Resources(workers=1, memory=GIB * n // 4, threads=2)) for n in range(4, 64)]
+    assert [plan.at_once for plan in plans] == sorted(plan.at_once for plan in plans)
+    assert {plan.at_once for plan in plans} == {1, 3}
+    assert all(plan.chunks[0].rows >= ALIGNMENT for plan in plans if plan.at_once == 3)
+    assert all(plan.buffers == plans[-1].buffers for plan in plans if plan.at_once == 3)
+
+
+def test_no_frame_is_decoded_twice_where_the_memory_allows_it():
+    frames = replace(work(end=256), rows_together=256)
+    plan = make_plan(frames, Resources(workers=1, memory=64 * GIB, threads=2))
+    assert plan.rows_decoded == 256
+    by_four = make_plan(frames, Resources(workers=4, memory=64 * GIB, threads=2))
+    assert [chunk.rows for chunk in by_four.chunks] == [64] * 4  # each has some
+    assert by_four.rows_decoded == 4 * 256
+    assert by_four.bytes_read == 4 * frames.frames * 256 * frames.columns * frames.itemsize
+
+
+def test_low_chunks_of_frames_that_are_decoded_again_and_again_do_not_overlap():
+    frames = replace(work(end=2048, columns=2048, angles=1500), rows_together=2048)
+    resources = Resources(workers=1, memory=16 * GIB, threads=2)
+    plan = make_plan(frames, resources)
+    plain = make_plan(replace(frames, rows_together=1), resources)
+    assert (plan.at_once, plain.at_once) == (1, 3)
+    assert plan.chunks[0].rows > plain.chunks[0].rows
+
+
+@given(works, st.integers(0, 2000), st.integers(1, 300), st.integers(1, 40), st.sampled_from([0, 16, 48]))
+def test_the_rows_that_are_decoded_are_whole_blocks(work, first, rows, together, margin):
+    all_rows = first + rows + 100
+    work = replace(work, detector_rows=all_rows, rows_together=together, margin=margin)
+    decoded = rows_decoded(work, Chunk(first_row=first, end_row=first + rows))
+    assert min(rows + margin, rows) <= decoded <= rows + 2 * (margin + 15 + together)
+    assert decoded <= all_rows
+    if together == 1:
+        assert decoded <= rows_read(work, rows) + ALIGNMENT

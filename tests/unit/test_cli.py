@@ -212,6 +212,18 @@ def test_a_built_in_job_is_launched_with_its_arguments(launched: Launched) -> No
     )
 
 
+def test_a_file_of_settings_is_written_without_a_cluster(launched: Launched, tmp_path: Path) -> None:
+    scan, file = tmp_path / "scan.nx", tmp_path / "recon.toml"
+    assert say("simulate", "--rows", "4", "--columns", "32", "--angles", "20", str(scan)).exit_code == 0
+    words = ("reconstruct", "--init", str(scan), str(file))
+    refused = say(*words, rank=0)
+    assert (refused.exit_code, file.exists()) == (64, False)
+    assert "--init is for a single process" in refused.stderr
+    assert say(*words).exit_code == 0
+    assert file.is_file()
+    assert launched.program is None
+
+
 # -- how it ends -----------------------------------------------------------------------------------------
 
 

@@ -121,6 +121,7 @@ FOREIGN = {
     "--oversubscribe",
     "--peers",
     "--port",
+    "--renew",
     "--repeat",
     "--sizes",
     "--tasks",
@@ -142,7 +143,9 @@ def test_commands_are_found() -> None:
 
 
 @pytest.mark.parametrize("words", [pytest.param(words, id=where) for where, words in COMMANDS])
-def test_command_is_understood(words: list[str]) -> None:
+def test_command_is_understood(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where the files of settings lie that the pages speak of
+    Path("recon.toml").write_text('scan = "scan.nx"\nvolume = "volume.h5"\n')
     context = understood(runner, words)
     name, *args = context.params["job"] or ("",)
     if context.params["module"] is None and name in BUILT_INS:

@@ -53,6 +53,12 @@ def test_every_template_is_in_the_wheel(installed: Path) -> None:
         assert relative(installed / "runner" / "jobscripts", pattern) == in_checkout
 
 
+def test_the_page_about_a_reconstruction_is_in_the_wheel(installed: Path) -> None:
+    pages = relative(ROOT / "runner", "*.html.j2")
+    assert pages
+    assert relative(installed / "runner", "*.html.j2") == pages
+
+
 def test_an_installation_without_the_checkout_prints_job_scripts(installed: Path, tmp_path: Path) -> None:
     program = "import runner, sys; print(runner.__file__); from runner.cli import main; main()"
     argv = [sys.executable, "-c", program, "jobscript", "slurm", "--nodes", "2", "--", "job.py"]

@@ -27,12 +27,15 @@ class Acquisition:
         Pixels along both sides of a slice.
     extent : int
         Columns of a detector with the axis in its middle that sees as much.
+    may_be_half : bool
+        With the axis elsewhere, `half` might hold.
     """
 
     half: bool
     blended: bool
     size: int
     extent: int
+    may_be_half: bool
 
 
 def acquisition_of(
@@ -78,4 +81,5 @@ def acquisition_of(
         blended=blended,
         size=geometry.extent if half else columns,
         extent=geometry.extent if blended else columns,
+        may_be_half=field != "full" and geometry.full_turn,
     )

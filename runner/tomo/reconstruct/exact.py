@@ -53,14 +53,15 @@ class ExactReconstruction:
         self._length = padded_length(geometry.extent)
         self._columns = geometry.column_weights.astype(np.float32)
         response = ramp(self._length, options.window, options.cutoff)
-        self._transfer = _transfer(geometry, self._length, response)
+        self._transfer = _transfer(geometry.whole, self._length, response)
+        self._window = geometry.window
         angles = geometry.radians[:, np.newaxis]
         omega = 2 * np.pi * np.fft.rfftfreq(self._length)
         points_y = (-np.sin(angles) * omega).astype(np.float32).ravel()
         points_x = (np.cos(angles) * omega).astype(np.float32).ravel()
         self._idle: SimpleQueue[_Transform] = SimpleQueue()
         for _ in range(options.threads):  # here, one after another: planning an FFT is not safe among threads
-            self._idle.put(_Transform(points_y, points_x, geometry.shape))
+            self._idle.put(_Transform(points_y, points_x, geometry.whole.shape))
         self._pool = ThreadPoolExecutor(options.threads, thread_name_prefix="exact")
 
     def __call__(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32]) -> None:
@@ -77,7 +78,7 @@ class ExactReconstruction:
         spectrum *= self._transfer
         transform = self._idle.get()
         try:
-            image[:] = transform(spectrum).real
+            image[:] = transform(spectrum).real[self._window]
         finally:
             self._idle.put(transform)
 

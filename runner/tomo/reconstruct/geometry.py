@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class Geometry:
     center : float
         Detector column of the rotation axis.
     region : pair of pair of int, or None
-        The part of a slice that is made, ``((y, y_end), (x, x_end))``, ends not included; None for all.
+        The part of a slice that is wanted, ``((y, y_end), (x, x_end))``, ends not included; None for all.
     shifts : tuple of float, or None
         For each projection, by how many columns the rotation axis lies further right than `center`.
     shares : tuple of float, or None
@@ -114,8 +114,19 @@ class Geometry:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Pixels of what is made of a slice, (y, x)."""
+        """Pixels of what is wanted of a slice, (y, x)."""
         return len(self.y), len(self.x)
+
+    @property
+    def whole(self) -> Geometry:
+        """The same for all of a slice: what a region is cut out of, so that no bit depends on it."""
+        return replace(self, region=None)
+
+    @property
+    def window(self) -> tuple[slice, slice]:
+        """Where in a slice the part that is wanted lies, (y, x)."""
+        (y, y_end), (x, x_end) = self.region or ((0, self.size), (0, self.size))
+        return slice(y, y_end), slice(x, x_end)
 
     @property
     def y(self) -> NDArray[np.float64]:

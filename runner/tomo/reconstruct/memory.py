@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from runner.tomo.reconstruct.filters import padded_length
@@ -12,7 +13,10 @@ from runner.tomo.reconstruct.gridding.quality import QUALITIES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the memory depends on; see :class:`runner.tomo.reconstruct.Reconstructor`."""
+    """What the memory depends on; see :class:`runner.tomo.reconstruct.Reconstructor`.
+
+    `shape` is that of what is wanted of a slice, (y, x).
+    """
 
     method: str
     quality: str
@@ -20,6 +24,7 @@ class Problem:
     columns: int
     size: int
     threads: int
+    shape: tuple[int, int]
     device: str = "cpu"
 
 
@@ -40,7 +45,7 @@ def _fourier(problem: Problem, limit: float) -> int:
 
 def _fourier_on_gpu(problem: Problem, limit: float) -> int:
     def needed(lanes: int) -> int:
-        return host_bytes(problem.angles, problem.columns, (problem.size, problem.size), lanes)
+        return host_bytes(problem.angles, problem.columns, problem.shape, lanes)
 
     return needed(choose_lanes(lambda lanes: needed(lanes) <= limit))
 
@@ -57,5 +62,5 @@ def _exact(problem: Problem) -> int:
 def _fbp(problem: Problem) -> int:
     length = padded_length(problem.columns)
     # of each thread: padded, transformed and filtered rows; the image, and what is added to it
-    per_thread = problem.angles * length * (4 + 4 + 4) + problem.size**2 * 8 * 5
+    per_thread = problem.angles * length * (4 + 4 + 4) + math.prod(problem.shape) * 8 * 5
     return problem.threads * per_thread

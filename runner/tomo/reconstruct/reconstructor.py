@@ -87,7 +87,8 @@ class Reconstructor:
     padding : {"edge", "zero"}
         What is taken to lie outside of the detector.
     region : pair of pair of int, optional
-        Make only this part of the slices: ``((y, y_end), (x, x_end))``, the ends not included.
+        Make only this part of the slices: ``((y, y_end), (x, x_end))``, the ends not included. The pixels
+        are those of the whole slice, bit by bit.
     shifts : (angle,) array_like, optional
         By how many columns the rotation axis lies right of `center` in each projection.
     weights : (angle,) array_like or "gaps", optional
@@ -97,8 +98,10 @@ class Reconstructor:
     half_acquisition : bool
         The axis lies near one end of the detector, and the angles span a full turn.
     mask : bool or float
-        Set the slices to zero outside of a circle: True for the largest circle that fits, a number for
-        its radius in pixels.
+        Set the slices to `mask_value` outside of a circle about the axis: True for the largest one that fits
+        the whole slice, a number for its radius in pixels.
+    mask_value : float
+        1/pixel, or NaN.
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
@@ -106,6 +109,13 @@ class Reconstructor:
     device : {"cpu", "gpu", "auto"}
         What computes `fourier`: the processor, the first NVIDIA GPU that the process sees (by CuPy), or the
         GPU where there is one. Their slices agree to 1e-4.
+
+    Attributes
+    ----------
+    geometry : Geometry
+        Where the rays lie.
+    outside : (y, x) bool ndarray, or None
+        The pixels that the mask cuts off.
 
     Raises
     ------
@@ -138,6 +148,7 @@ class Reconstructor:
         weights: ArrayLike | Literal["gaps"] | None = None,
         half_acquisition: bool = False,
         mask: bool | float = False,
+        mask_value: float = 0.0,
         threads: int = 1,
         memory: float = float("inf"),
         device: str = "cpu",
@@ -167,7 +178,8 @@ class Reconstructor:
             geometry = replace(geometry, size=geometry.extent)
         _check_region(geometry)
         self.geometry = geometry
-        self._outside = _outside_of_circle(geometry, mask)
+        self.outside = _outside_of_circle(geometry, mask)
+        self._mask_value = mask_value
         options = Options(
             window=window,
             cutoff=cutoff,
@@ -206,8 +218,8 @@ class Reconstructor:
             )
         slices = np.empty((len(sinograms), *geometry.shape), np.float32)
         self._method(sinograms.astype(np.float32, copy=False), slices)
-        if self._outside is not None:
-            np.copyto(slices, 0, where=self._outside)
+        if self.outside is not None:
+            np.copyto(slices, self._mask_value, where=self.outside)
         return slices
 
     def close(self) -> None:

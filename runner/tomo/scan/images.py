@@ -162,6 +162,22 @@ def read_images_rows(frames: Images, rows: slice, *, threads: int = 1) -> NDArra
     return pixels
 
 
+def rows_of_one_read(frames: Images) -> int:
+    """Tell how many rows are read at once, whichever are wanted: 1 if each can be read alone, or all.
+
+    Raises
+    ------
+    ScanError
+        If the first image cannot be read.
+    """
+    path = frames.files[0]
+    if path.suffix.lower() in _TIFF:
+        with opened_tiff(path) as file:
+            if file.pages[0].is_memmappable:
+                return 1
+    return size_of(frames)[0]
+
+
 def _read_page(path: Path, page: int, rows: slice) -> NDArray[np.number]:
     if path.suffix.lower() in _EDF:
         with _opened_edf(path) as image:

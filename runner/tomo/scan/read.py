@@ -7,12 +7,14 @@ at a time; but it reads everything, and knows what to say where something cannot
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
+from runner.tomo.scan.binning import sum_pixels
 from runner.tomo.scan.decode import decoders_of
 from runner.tomo.scan.direct import Reader
 from runner.tomo.scan.hdf5 import dataset_at, name_of, open_file
@@ -20,6 +22,9 @@ from runner.tomo.scan.images import read_images_rows
 from runner.tomo.scan.scan import Frames, Images
 from runner.tomo.scan.stored import find_stored
 from runner.tomo.scan.virtual import check_source_files
+
+BLOCK = 64 << 20
+"""Bytes, about, of the frames that are read at a time where their pixels are summed."""
 
 
 def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> NDArray[np.number]:
@@ -30,14 +35,14 @@ def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> ND
     frames : Frames or Images
         Which frames.
     rows : slice
-        Which detector rows: start and stop, both inside the detector.
+        Which detector rows: start and stop, both inside the detector; of larger pixels, if frames are binned.
     threads : int
         How many read and decode, where HDF5 is not needed for it.
 
     Returns
     -------
     (frame, row, column) ndarray
-        In the type in which they are stored.
+        In the type in which they are stored, or float32 if binned.
 
     Raises
     ------
@@ -46,6 +51,8 @@ def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> ND
     ScanError
         If the pixels cannot be read: damaged data, or a compression filter that is not installed.
     """
+    if frames.binning > 1:
+        return _read_binned(frames, rows, threads)
     if isinstance(frames, Images):
         return read_images_rows(frames, rows, threads=threads)
     with open_file(frames.file) as file:
@@ -61,6 +68,25 @@ def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> ND
                 _read(dataset, np.s_[start:stop, rows], pixels[first : first + count])
                 first += count
     return pixels
+
+
+def _read_binned(frames: Frames | Images, rows: slice, threads: int) -> NDArray[np.float32]:
+    """Read some frames at a time, and keep their sums only."""
+    factor = frames.binning
+    stored = slice(rows.start * factor, rows.stop * factor)
+
+    def read(some: slice) -> NDArray[np.float32]:
+        plain = replace(frames, indices=frames.indices[some], binning=1)
+        return sum_pixels(read_frames(plain, stored, threads=threads), factor, threads=threads)
+
+    first = read(slice(0, 1))
+    sums = np.empty((frames.count, *first.shape[1:]), np.float32)
+    sums[:1] = first
+    step = max(BLOCK // (first.nbytes * factor**2), 1)
+    for begin in range(1, frames.count, step):
+        some = slice(begin, begin + step)
+        sums[some] = read(some)
+    return sums
 
 
 def _read_directly(

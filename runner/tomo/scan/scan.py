@@ -27,11 +27,14 @@ class Frames:
         Path inside the file of a dataset with axes (frame, row, column).
     indices : (frame,) int64
         Which frames along the first axis, ascending.
+    binning : int
+        So many pixels along both sides are read as one, see :mod:`runner.tomo.scan.binning`.
     """
 
     file: Path
     dataset: str
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -58,12 +61,15 @@ class Images:
         How many images each file holds.
     indices : (frame,) int64
         Which frames, ascending; those of the first file come first.
+    binning : int
+        As of `Frames`.
     """
 
     folder: Path
     names: tuple[str, ...]
     pages: int
     indices: NDArray[np.int64]
+    binning: int = 1
 
     @property
     def count(self) -> int:
@@ -115,7 +121,7 @@ class Scan:
     flats, darks : tuple of FrameGroup
         In the order in which they were taken. Either may be empty only if the reader was told so.
     rows, columns : int
-        The detector's shape, pixels.
+        The detector's shape, pixels; larger ones where the frames are binned.
     dtype : np.dtype
         Type of the stored pixels.
     pixel_size : float or None
@@ -131,7 +137,8 @@ class Scan:
     currents : (angle,) float64, or None
         Of the storage ring, at each projection, in the flats' unit; None where it is not known.
     beam : float
-        Counts of the beam without sample, where there are no flats: 1 if the projections are transmissions.
+        Counts of a detector's pixel in the beam without sample, where there are no flats: 1 if the
+        projections are transmissions.
     defects : Defects or None
         Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding
@@ -157,3 +164,8 @@ class Scan:
     beam: float = 1.0
     defects: Defects | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def binning(self) -> int:
+        """How many pixels of the detector, along both sides, are one of `rows` and `columns`."""
+        return self.projections.binning

@@ -54,16 +54,16 @@ def check_source_files(dataset: h5py.Dataset) -> None:
                 " cannot be noticed",
                 "join them by name, or copy them into one dataset",
             )
-        if not _source_path(dataset, name).exists():
+        if not source_path(dataset, name).exists():
             raise MissingFileError(
-                f"the file {_source_path(dataset, name)} is missing, of which the virtual dataset"
+                f"the file {source_path(dataset, name)} is missing, of which the virtual dataset"
                 f" {name_of(dataset)} is made",
                 "put it there: its frames would be read as zeros",
             )
 
 
 def _check_extent(dataset: h5py.Dataset, source: h5py.VDSmap) -> None:
-    path = _source_path(dataset, source.file_name)
+    path = source_path(dataset, source.file_name)
     with open_file(path) as file:
         stored = dataset_at(file, source.dset_name)
         check_sources(stored)  # a source may be virtual itself
@@ -83,6 +83,7 @@ def _holds(stored: h5py.Dataset, source: h5py.VDSmap) -> bool:
     return all(index < length for index, length in zip(last, stored.shape, strict=True))
 
 
-def _source_path(dataset: h5py.Dataset, name: str) -> Path:
+def source_path(dataset: h5py.Dataset, name: str) -> Path:
+    """Tell where the source of a virtual dataset lies that it calls by this name."""
     file = Path(dataset.file.filename)
     return file if name == "." else beside(file, name)

@@ -18,9 +18,9 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import read_rings, read_unsharp
-from runner.tomo.settings.files import load_settings
-from runner.tomo.settings.ranges import parse_greys, parse_rows, rows_within
-from runner.tomo.settings.settings import NAMES, Settings
+from runner.tomo.settings.files import PLACES, ConfigFile, load_settings, read_config
+from runner.tomo.settings.ranges import center_within, parse_greys, parse_rows, part_within, rows_within
+from runner.tomo.settings.settings import NAMES, Settings, allowed_for
 
 __all__ = [
     "AUTO",
@@ -31,15 +31,21 @@ __all__ = [
     "METHODS",
     "NAMES",
     "PADDINGS",
+    "PLACES",
     "QUALITIES",
     "RINGS",
     "UNITS",
     "UNSHARP",
     "WINDOWS",
+    "ConfigFile",
     "Settings",
+    "allowed_for",
+    "center_within",
     "load_settings",
     "parse_greys",
     "parse_rows",
+    "part_within",
+    "read_config",
     "read_rings",
     "read_unsharp",
     "rows_within",

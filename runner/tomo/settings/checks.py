@@ -4,25 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import UsageError
 from runner.tomo.choice import Choice, parse_choice
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
-from runner.tomo.settings.allowed import AUTO
+from runner.tomo.settings.allowed import AUTO, BINS
 from runner.tomo.settings.ranges import parse_greys, parse_rows
 
 
-def one_of(*allowed: str) -> Callable[[str, Any], str]:
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check that can say beforehand what it allows.
+
+    Attributes
+    ----------
+    words : str
+        What is allowed, for people.
+    read : callable
+        The check, of a setting's name and value.
+    """
+
+    words: str
+    read: Callable[[str, Any], Any]
+
+    def __call__(self, name: str, value: Any) -> Any:
+        """Return the value as it is kept."""
+        return self.read(name, value)
+
+
+def one_of(*allowed: str) -> Check:
     """Allow some words."""
+    words = ", ".join(allowed)
 
     def check(name: str, value: Any) -> str:
         if value not in allowed:
-            raise UsageError(f"{name} {value!r} is unknown", f"choose one of {', '.join(allowed)}")
+            raise UsageError(f"{name} {value!r} is unknown", f"choose one of {words}")
         return str(value)
 
-    return check
+    return Check(words, check)
 
 
 def column_or_auto(name: str, value: Any) -> float | str:
@@ -38,19 +60,24 @@ def column_or_auto(name: str, value: Any) -> float | str:
     return position
 
 
-def fraction(name: str, value: Any) -> float:
+def fraction() -> Check:
     """Allow a number above 0 and up to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        raise UsageError(f"{name} {value!r} is no fraction", "give a number above 0 and up to 1")
-    return float(value)
+    words = "a number above 0 and up to 1"
+
+    def check(name: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise UsageError(f"{name} {value!r} is no fraction", f"give {words}")
+        return float(value)
+
+    return Check(words, check)
 
 
 def row_range(name: str, value: Any) -> tuple[int | None, int | None] | None:
-    """Allow rows as text or as a pair."""
+    """Allow rows, or other pixels, as text or as a pair."""
     if value is None:
         return None
     if isinstance(value, str):
-        return parse_rows(value)
+        return parse_rows(value, name)
     if (
         isinstance(value, list | tuple)
         and len(value) == 2
@@ -70,19 +97,18 @@ def read_unsharp(name: str, value: Any) -> Choice:
     return parse_choice(name, value, UNSHARP_METHODS)
 
 
-def between(least: float, most: float, unit: str) -> Callable[[str, Any], float | None]:
+def between(least: float, most: float, unit: str) -> Check:
     """Allow a number, or none; the limits catch what was given in another unit."""
+    words = f"a number from {least:g} to {most:g}{unit}"
 
     def check(name: str, value: Any) -> float | None:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise UsageError(
-                f"{name} {value!r} is not allowed", f"give a number from {least:g} to {most:g}{unit}"
-            )
+            raise UsageError(f"{name} {value!r} is not allowed", f"give {words}")
         return float(value)
 
-    return check
+    return Check(words, check)
 
 
 def grey_window(name: str, value: Any) -> str:
@@ -104,3 +130,17 @@ def whole(least: int, most: int, unit: str) -> Callable[[str, Any], int | None]:
         return value
 
     return check
+
+
+def bin_factor(name: str, value: Any) -> int:
+    """Allow some powers of two."""
+    if type(value) is not int or value not in BINS:
+        raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
+    return value
+
+
+def number(name: str, value: Any) -> float:
+    """Allow any number, also the one that is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
+        raise UsageError(f"{name} {value!r} is not allowed", "give a number, or nan")
+    return float(value)

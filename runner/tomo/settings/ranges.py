@@ -1,4 +1,4 @@
-"""Ranges that are written as in Python: rows and grey levels."""
+"""Ranges that are written as in Python, rows, parts of a slice and grey levels, and what of them is there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from runner.errors import UsageError
 
 
-def parse_rows(text: str) -> tuple[int | None, int | None]:
-    """Read a range of rows as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
+def parse_rows(text: str, name: str = "rows") -> tuple[int | None, int | None]:
+    """Read a range of rows, or of others of that name, as in Python: ``"10:20"``, ``"10:"``, ``":20"``.
 
     Raises
     ------
@@ -21,7 +21,7 @@ def parse_rows(text: str) -> tuple[int | None, int | None]:
     except ValueError:
         colon = ""
     if not colon:
-        raise UsageError(f"rows {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
+        raise UsageError(f"{name} {text!r} is no range", "write FIRST:END, the end not included, like 10:20")
     return bounds
 
 
@@ -65,5 +65,58 @@ def rows_within(rows: tuple[int | None, int | None] | None, total: int) -> tuple
         raise UsageError(
             f"rows {first}:{end} are not on the detector",
             f"choose within 0:{total}, the end not included and larger than the first",
+        )
+    return first, end
+
+
+def center_within(center: float | str, columns: int, binning: int = 1) -> float | None:
+    """Return the rotation axis that was given, None if it is to be found.
+
+    Parameters
+    ----------
+    center : float or "auto"
+        Column of the detector.
+    columns : int
+        Of the detector.
+    binning : int
+        How many of them make one; the axis lies between the outermost centres of those.
+
+    Raises
+    ------
+    UsageError
+        If it is not on the detector.
+    """
+    if isinstance(center, str):
+        return None
+    first, last = (binning - 1) / 2, columns // binning * binning - (binning + 1) / 2
+    if not first <= center <= last:
+        raise UsageError(
+            f"center {center:g} lies outside of the detector", f"give a column within {first:g} .. {last:g}"
+        )
+    return center
+
+
+def part_within(
+    name: str, part: tuple[int | None, int | None] | None, size: int, most: int
+) -> tuple[int, int]:
+    """Apply a choice of pixels along an axis of a slice, `name`, that has `size` of them.
+
+    Parameters
+    ----------
+    most : int
+        How many there may turn out to be, where that is not known yet; else `size`.
+
+    Raises
+    ------
+    UsageError
+        If they are not all in the slice, or there are none.
+    """
+    first, end = part or (None, None)
+    first = 0 if first is None else first
+    end = max(size, min(first + 1, most)) if end is None else end
+    if not 0 <= first < end <= most:
+        raise UsageError(
+            f"{name} {first}:{end} does not lie in the slice",
+            f"choose within 0:{most}, the end not included and larger than the first",
         )
     return first, end

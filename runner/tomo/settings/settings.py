@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -26,10 +27,13 @@ from runner.tomo.settings.allowed import (
     WINDOWS,
 )
 from runner.tomo.settings.checks import (
+    Check,
     between,
+    bin_factor,
     column_or_auto,
     fraction,
     grey_window,
+    number,
     one_of,
     read_rings,
     read_unsharp,
@@ -60,8 +64,13 @@ class Settings:
     field_of_view : str
         ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
         where not; ``"auto"`` finds out.
+    bin : int
+        So many detector pixels along both sides become one: 1, 2, 4 or 8. All else that is counted in pixels
+        is counted in those of the detector: `rows`, `center`, and `x` and `y`.
     rows : pair of int or None, or None
         First detector row and the one after the last; None for the outermost, or for all.
+    x, y : pair of int or None, or None
+        The part of the slices that is made, in pixels of the whole slice; None as for `rows`.
     units : str
         ``"1/cm"``, where the scan tells its pixel size, or ``"1/pixel"``.
     flats_by : str
@@ -87,7 +96,9 @@ class Settings:
         Of the photons in keV, from the sample to the detector and at the sample in metres; None for what the
         scan tells.
     mask : bool
-        Set the slices to zero outside of the largest circle that fits.
+        Set the slices to `mask_value` outside of the largest circle that fits the whole slice.
+    mask_value : float
+        In the volume's unit; may be NaN.
     dtype : str
         Of the volume's pixels: ``"float32"``, ``"float16"``, ``"uint16"`` or ``"uint8"``.
     greys : str
@@ -113,7 +124,10 @@ class Settings:
     cutoff: float = 1.0
     padding: str = "edge"
     field_of_view: str = "auto"
+    bin: int = 1
     rows: tuple[int | None, int | None] | None = None
+    x: tuple[int | None, int | None] | None = None
+    y: tuple[int | None, int | None] | None = None
     units: str = "1/cm"
     flats_by: str = "median"
     ring_current: bool = False
@@ -128,6 +142,7 @@ class Settings:
     distance: float | None = None
     pixel_size: float | None = None
     mask: bool = False
+    mask_value: float = 0.0
     dtype: str = "float32"
     greys: str = GREYS
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -142,6 +157,17 @@ class Settings:
             raise UsageError(
                 f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
                 "say --dtype uint16 or uint8, or leave --greys out",
+            )
+
+        if self.origin("mask_value") != "default" and not self.mask:
+            raise UsageError(
+                f"mask_value {self.mask_value:g} is for what lies outside of the mask, and there is none",
+                "say --mask as well",
+            )
+        if math.isnan(self.mask_value) and self.dtype.startswith("uint"):
+            raise UsageError(
+                f"mask_value is not a number, and the pixels are {self.dtype}",
+                "give a number, or say --dtype float32 or float16",
             )
 
     @property
@@ -164,10 +190,11 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "quality": one_of(*QUALITIES),
         "device": one_of(*DEVICES),
         "window": one_of(*WINDOWS),
-        "cutoff": fraction,
+        "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
-        "rows": row_range,
+        "bin": bin_factor,
+        **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
         "flats_by": one_of(*FLATS_BY),
         "ring_current": flag,
@@ -182,7 +209,14 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "distance": between(1e-6, 500, " m"),
         "pixel_size": between(1e-9, 2e-3, " m"),
         "mask": flag,
+        "mask_value": number,
         "dtype": one_of(*DTYPES),
         "greys": grey_window,
     }
 )
+
+
+def allowed_for(name: str) -> str:
+    """Say what a setting may be, where words or limits say it all; else nothing."""
+    check = _CHECKS[name]
+    return check.words if isinstance(check, Check) else ""

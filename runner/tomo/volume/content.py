@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.tomo.scan.defects import Defects
@@ -30,6 +31,9 @@ class Content:
         The type of the pixels.
     provenance : Provenance
         How it came about.
+    corner : (float, float, float), or None
+        Where the centre of the first pixel lies, (z, y, x) in the volume's pixels: z from the detector's
+        first row, y and x from the rotation axis. None for whole slices about the axis.
     defects : Defects or None
         Pixels of the detector that were interpolated.
     """
@@ -41,21 +45,50 @@ class Content:
     pixel_size: float | None
     provenance: Provenance
     greys: Greys = FLOAT32
+    corner: tuple[float, float, float] | None = None
     defects: Defects | None = None
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """Where the centre of the first pixel lies, see `corner`."""
+        _, height, width = self.shape
+        return self.corner or (self.first_row, -(height - 1) / 2, -(width - 1) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
-    """What is noted about a chunk: which rows, and who made it how fast."""
+    """What is noted about a chunk: which rows, and who made it when and how fast.
+
+    Attributes
+    ----------
+    first_row, end_row : int
+        Detector rows, the end not included.
+    worker : str
+        Address.
+    begun : float
+        Seconds since 1970, by the worker's clock.
+    seconds : mapping of str to float
+        Wall time of each stage.
+    tries : int
+        Attempts that it took.
+    """
 
     first_row: int
     end_row: int
-    seconds: float
     worker: str
+    begun: float
+    seconds: Mapping[str, float]
+    tries: int = 1
 
 
 def words_for_tiff(content: Content) -> str:
-    """Say in JSON, ASCII, what the pixels of a TIFF mean: value = pixel * step + low."""
+    """Say in JSON, ASCII, where the pixels of a TIFF begin, and that their value is pixel * step + low."""
     greys = content.greys
-    words = {"units": content.units, "step": greys.step, "low": greys.low, "title": content.title}
+    words = {
+        "units": content.units,
+        "step": greys.step,
+        "low": greys.low,
+        "origin": content.origin,
+        "title": content.title,
+    }
     return json.dumps(words)

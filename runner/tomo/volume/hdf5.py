@@ -6,6 +6,8 @@ the file is made; the workers write those (see :mod:`runner.tomo.volume.slab`).
 
 from __future__ import annotations
 
+import os
+import tempfile
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,14 +20,15 @@ from runner.tomo.scan.defects import KINDS, Defects, pack
 from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.greys import Greys
-from runner.tomo.volume.provenance import PROGRAM, Provenance, now
-from runner.tomo.volume.slab import WRITTEN, Files, Target
+from runner.tomo.volume.provenance import PROGRAM, Parameter, Provenance, now
+from runner.tomo.volume.slab import WRITTEN, Files, Target, write_all
 
 DATASET = "/entry/data/data"
 PROCESS = "/entry/reconstruction"
 RUN = "/entry/entry_identifier_uuid"
 _STATUS = f"{PROCESS}/status"
 _PAGE = 4096
+_ROOM = 1 << 18  # for all that is said of a volume beside its slices and its chunks, bytes
 
 
 def create_file(
@@ -58,6 +61,7 @@ def create_file(
     except OSError as error:
         raise WriteError(f"{path} cannot be written ({error})", "see to the file system") from error
     try:
+        _see_to_room(path.parent, 1024 * content.shape[0])
         # every slab of whole pages: two machines never write into the same one
         with h5py.File(
             path,
@@ -91,7 +95,10 @@ def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]
     ------
     WriteError
         If a slice is not marked as written.
+    OSError
+        If it cannot be written.
     """
+    _see_to_room(path.parent, 1024 * len(records))
     with h5py.File(path, "r+", locking="best-effort") as file:
         missing = np.flatnonzero(file[_STATUS][:] != WRITTEN)
         if len(missing):
@@ -101,10 +108,41 @@ def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]
         chunks = _group(process, "chunks", "NXcollection")
         ordered = sorted(records, key=lambda record: record.first_row)
         chunks["rows"] = np.array([(record.first_row, record.end_row) for record in ordered], np.int64)
-        chunks["seconds"] = np.array([record.seconds for record in ordered])
         chunks["worker"] = [record.worker for record in ordered]
+        chunks["tries"] = np.array([record.tries for record in ordered], np.int64)
+        chunks["begun"] = np.array([record.begun for record in ordered])
+        chunks["begun"].attrs["units"] = "seconds since 1970-01-01T00:00:00Z"
+        chunks["seconds"] = np.array([sum(record.seconds.values()) for record in ordered])
+        for stage in dict.fromkeys(stage for record in ordered for stage in record.seconds):
+            chunks[f"seconds_{stage}"] = np.array([record.seconds.get(stage, 0.0) for record in ordered])
         below, above, lost = process["clipped"][:].sum(axis=0, dtype=np.int64).tolist()
         return below, above, lost
+
+
+def read_parameters(path: Path) -> tuple[Parameter, ...]:
+    """Read all that shaped a volume from the file that describes it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    with h5py.File(path, locking="best-effort") as file:
+        kept = file[PROCESS]["parameters"]
+        return tuple(
+            Parameter(name=name, value=plain(one), origin=str(one.attrs["origin"]))
+            for name, one in kept.items()
+            if name != "raw_file"
+        )
+
+
+def plain(dataset: h5py.Dataset) -> str | int | float | bool:
+    """Read a single value as Python has it."""
+    value = dataset[()]
+    if isinstance(value, bytes):
+        return value.decode()
+    found: str | int | float | bool = value.item() if isinstance(value, np.generic) else value
+    return found
 
 
 def read_defects(path: Path) -> Defects | None:
@@ -144,9 +182,17 @@ def locate(file: h5py.File, path: Path) -> Target:
         run=run[()].decode(),
         run_offset=run.id.get_offset(),
         clipped_offset=process["clipped"].id.get_offset(),
+        clipped_checksum_offset=process["clipped_crc32"].id.get_offset(),
         greys=Greys(dtype=str(greys["dtype"]), low=float(greys["low"]), high=float(greys["high"])),
         files=place and Files(pattern=place, first=int(pixels["first"]), slices=int(pixels["slices"])),
     )
+
+
+def _see_to_room(folder: Path, needed: int) -> None:
+    """Make sure that the disk takes a little more; HDF5 does not survive it where it does not."""
+    with tempfile.TemporaryFile(dir=folder) as probe:
+        write_all(probe.fileno(), bytes(_ROOM + needed), 0)
+        os.fsync(probe.fileno())
 
 
 def _write(file: h5py.File, path: Path, content: Content, files: Files | None, offset: int) -> Target:
@@ -160,16 +206,20 @@ def _write(file: h5py.File, path: Path, content: Content, files: Files | None, o
     _group(entry, "sample", "NXsample")["name"] = content.title
     process = _write_process(entry, content.provenance)
     process["first_row"] = content.first_row
-    status = process.create_dataset(
-        "status", dcpl=_allocated_early(), shape=content.shape[:1], dtype=np.uint8
-    )
-    status.attrs["description"] = "of each slice: 1 written and read back, 0 missing"
-    checksum = process.create_dataset("crc32", dcpl=_allocated_early(), shape=content.shape[:1], dtype="<u4")
-    checksum.attrs["description"] = "CRC-32 of the bytes of each slice that is written"
-    clipped = process.create_dataset(
-        "clipped", dcpl=_allocated_early(), shape=(content.shape[0], 3), dtype="<u4"
-    )
-    clipped.attrs["description"] = "pixels of each slice below and above what the type holds, not a number"
+    slices = content.shape[0]
+    for name, shape, dtype, description in (
+        ("status", (slices,), "u1", "of each slice: 1 written and read back, 0 missing"),
+        ("crc32", (slices,), "<u4", "CRC-32 of the bytes of each slice that is written"),
+        (
+            "clipped",
+            (slices, 3),
+            "<u4",
+            "pixels of each slice below and above what the type holds, not a number",
+        ),
+        ("clipped_crc32", (slices,), "<u4", "CRC-32 of the bytes of each slice's three counts"),
+    ):
+        dataset = process.create_dataset(name, dcpl=_allocated_early(), shape=shape, dtype=dtype)
+        dataset.attrs["description"] = description
     if content.defects is not None:
         _write_defects(process, content.defects)
     _write_greys(process, content.greys)
@@ -220,15 +270,8 @@ def _write_data(entry: h5py.Group, content: Content, *, inside: bool) -> None:
     if inside:
         data.attrs["signal"] = "data"
         _write_pixels(data, content)
-    slices, height, width = content.shape
-    # z counts from the detector's first row, y and x from the rotation axis
-    axes = {
-        "z": content.first_row + np.arange(slices, dtype=np.float64),
-        "y": np.arange(height) - (height - 1) / 2,
-        "x": np.arange(width) - (width - 1) / 2,
-    }
-    for name, positions in axes.items():
-        data[name] = positions * (content.pixel_size or 1)
+    for name, begin, count in zip("zyx", content.origin, content.shape, strict=True):
+        data[name] = (begin + np.arange(count)) * (content.pixel_size or 1)
         data[name].attrs["units"] = "m" if content.pixel_size else "pixel"
 
 

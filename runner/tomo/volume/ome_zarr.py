@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 from runner.tomo.volume.content import Content
-from runner.tomo.volume.slab import Files
+from runner.tomo.volume.slab import Files, lay_out_file
 
 ARRAY = "0"
 _SLICES = 16  # of a shard
@@ -18,7 +18,7 @@ _NONE = 2**64 - 1  # place and length of a chunk that lies beyond the array
 
 
 def lay_out(folder: Path, content: Content) -> tuple[Files, int]:
-    """Make the folders, the metadata and every shard, with all but its pixels.
+    """Make the folders, the metadata and every shard, with all but its pixels; put that back where it is.
 
     Returns
     -------
@@ -27,17 +27,19 @@ def lay_out(folder: Path, content: Content) -> tuple[Files, int]:
     offset : int
         Of the pixels in each, bytes.
     """
-    _write_metadata(folder, content)
+    for name, words in _metadata(content).items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        lay_out_file(path, len(words), words)
     slices, height, width = content.shape
     size = height * width * content.greys.bytes
     files = Files(pattern=f"{ARRAY}/c/{{}}/0/0", slices=_SLICES)
     for index in range(0, slices, _SLICES):
         path = folder / files.name(index)
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         held = min(_SLICES, slices - index)
-        with path.open("wb") as file:
-            file.seek(held * size)
-            file.write(index_of_shard(held, size))
+        table = index_of_shard(held, size)
+        lay_out_file(path, held * size + len(table), table, at=held * size)
     return files, 0
 
 
@@ -50,11 +52,15 @@ def index_of_shard(held: int, size: int) -> bytes:
     return table + struct.pack("<I", google_crc32c.value(table))
 
 
-def _write_metadata(folder: Path, content: Content) -> None:
+def _metadata(content: Content) -> dict[str, bytes]:
+    """Let the library write the metadata of an array without pixels into memory: by name of the file."""
     import zarr
+    from zarr.core.buffer import Buffer
+    from zarr.storage import MemoryStore
 
     greys = content.greys
-    group = zarr.create_group(folder, zarr_format=3, attributes={"ome": _multiscales(content)})
+    store: dict[str, Buffer] = {}
+    group = zarr.create_group(MemoryStore(store), zarr_format=3, attributes={"ome": _multiscales(content)})
     group.create_array(
         ARRAY,
         shape=content.shape,
@@ -65,14 +71,14 @@ def _write_metadata(folder: Path, content: Content) -> None:
         dimension_names=["z", "y", "x"],
         attributes={"units": content.units, "scale_factor": greys.step, "add_offset": greys.low},
     )
+    return {name: words.to_bytes() for name, words in store.items()}
 
 
 def _multiscales(content: Content) -> dict[str, object]:
-    """Say how large a pixel is, and where the first one: z from the detector's first row."""
+    """Say how large a pixel is, and where the first one."""
     unit = {"unit": "meter"} if content.pixel_size else {}
     pixel = content.pixel_size or 1.0
-    _, height, width = content.shape
-    start = [content.first_row * pixel, -(height - 1) / 2 * pixel, -(width - 1) / 2 * pixel]
+    start = [begin * pixel for begin in content.origin]
     moves = [{"type": "scale", "scale": [pixel] * 3}, {"type": "translation", "translation": start}]
     return {
         "version": "0.5",

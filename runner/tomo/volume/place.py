@@ -49,7 +49,7 @@ def check_place(volume: Path, *, overwrite: bool) -> None:
 def unfinished(partial: Path) -> WriteError:
     """Refuse to touch a volume that somebody has begun."""
     return WriteError(
-        f"{partial} cannot be continued: it is no volume that this program began",
+        f"{partial} cannot be continued: it is no volume that this program began, or damaged beyond repair",
         "say --overwrite to start anew, or choose another name",
     )
 

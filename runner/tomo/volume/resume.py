@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from runner.errors import WriteError
 from runner.listing import few
 from runner.tomo.volume.content import Content
 from runner.tomo.volume.forms import description_of
-from runner.tomo.volume.hdf5 import PROCESS, RUN, locate
+from runner.tomo.volume.hdf5 import PROCESS, locate, plain
 from runner.tomo.volume.place import partial_path, unfinished
-from runner.tomo.volume.slab import Target
+from runner.tomo.volume.slab import Target, write_all
+from runner.tomo.volume.spare import mend_description
 
 Value = str | int | float | bool
 
@@ -48,13 +50,16 @@ class Unfinished:
 def read_unfinished(volume: Path) -> Unfinished | None:
     """Read what there is of a volume under its unfinished name; None if there is nothing.
 
+    What describes it is put right before, see :mod:`runner.tomo.volume.spare`.
+
     Raises
     ------
     WriteError
-        If the file is something else.
+        If the file is something else, or damaged beyond repair.
     """
     path = description_of(volume)
     try:
+        mend_description(path)
         with h5py.File(path, locking="best-effort") as file:
             return _read(file, path)
     except FileNotFoundError as error:
@@ -77,7 +82,7 @@ def check_same(found: Unfinished, content: Content) -> None:
     differing = [
         f"{name} {_word(found.made_from.get(name))} (now {_word(now.get(name))})"
         for name in sorted(now.keys() | found.made_from.keys())
-        if now.get(name) != found.made_from.get(name)
+        if not _equal(now.get(name), found.made_from.get(name))
     ]
     if differing:
         raise WriteError(
@@ -96,9 +101,10 @@ def take_over(found: Unfinished) -> Target:
     """
     run = str(uuid.uuid4())
     try:
-        with h5py.File(found.target.path, "r+", locking="best-effort") as file:
-            file[RUN][()] = np.bytes_(run)
-    except (OSError, KeyError) as error:
+        with found.target.path.open("r+b") as file:
+            write_all(file.fileno(), run.encode(), found.target.run_offset)
+            os.fsync(file.fileno())
+    except OSError as error:
         raise WriteError(
             f"{found.target.path} cannot be written ({error})", "see to the file system"
         ) from error
@@ -127,10 +133,10 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
     raw = process["parameters/raw_file"]
     target = locate(file, path)
     made_from: dict[str, Value] = {
-        **{name: _value(one) for name, one in parameters.items() if not name.startswith("center_")},
-        **{name: _value(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
-        str(_value(process["program"])): _value(process["version"]),
-        "scan": _value(raw),
+        **{name: plain(one) for name, one in parameters.items() if not name.startswith("center_")},
+        **{name: plain(one) for name, one in process["libraries"].items() if name not in _HARMLESS},
+        str(plain(process["program"])): plain(process["version"]),
+        "scan": plain(raw),
         "size of the scan": int(raw.attrs["size"]),
         "last change of the scan": str(raw.attrs["last_change"]),
         "shape": str(tuple(target.shape)),
@@ -139,18 +145,19 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
     return Unfinished(
         target=target,
         made_from=made_from,
-        center=float(_value(parameters["center"])),
-        slope=float(_value(parameters["axis_slope"])) if "axis_slope" in parameters else 0.0,
+        center=float(plain(parameters["center"])),
+        slope=float(plain(parameters["axis_slope"])) if "axis_slope" in parameters else 0.0,
         center_origin=str(parameters["center"].attrs["origin"]),
     )
 
 
-def _value(dataset: h5py.Dataset) -> Value:
-    value = dataset[()]
-    if isinstance(value, bytes):
-        return value.decode()
-    plain: Value = value.item() if isinstance(value, np.generic) else value
-    return plain
+def _equal(one: Value | None, other: Value | None) -> bool:
+    """Compare; what is not a number is so twice."""
+    return one == other or (_missing(one) and _missing(other))
+
+
+def _missing(value: Value | None) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _word(value: Value | None) -> str:

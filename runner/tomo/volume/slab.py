@@ -7,7 +7,7 @@ number of processes on any number of machines write their own slices at once, wi
 from __future__ import annotations
 
 import os
-import zlib
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import WriteError
+from runner.tomo.share import share
+from runner.tomo.volume.crc import crc32
 from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
 
-_BLOCK = 16 << 20  # read back at a time, bytes
+_BLOCK = 1 << 20  # read back at a time, bytes: little enough to stay in a core's cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,8 @@ class Target:
     clipped_offset : int
         Of the counts of the first slice's pixels that were below and above what a pixel holds, and of those
         that were not a number: three little-endian uint32 each.
+    clipped_checksum_offset : int
+        Of the CRC-32 of the first slice's counts: a little-endian uint32 each.
     greys : Greys
         The pixels' type.
     files : Files or None
@@ -85,6 +89,7 @@ class Target:
     run: str
     run_offset: int
     clipped_offset: int
+    clipped_checksum_offset: int
     greys: Greys = FLOAT32
     files: Files | None = None
 
@@ -99,11 +104,26 @@ class Target:
         return self.folder or self.path
 
 
+def changing_ranges(target: Target) -> list[tuple[int, int]]:
+    """List which bytes of the file that describes a volume change while it is being made: starts and ends."""
+    slices = target.shape[0]
+    lengths = {
+        target.status_offset: slices,
+        target.checksum_offset: 4 * slices,
+        target.clipped_offset: 12 * slices,
+        target.clipped_checksum_offset: 4 * slices,
+        target.run_offset: len(target.run),
+    }
+    if target.files is None:
+        lengths[target.offset] = slices * _slice_bytes(target)
+    return [(offset, offset + length) for offset, length in lengths.items()]
+
+
 WRITTEN = 1
 """Status of a slice that was written and read back; 0 is a slice that was not."""
 
 
-def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> None:
+def write_slab(target: Target, first_row: int, slices: NDArray[np.float32], *, threads: int = 1) -> None:
     """Write slices into a volume, read them back from the disk, and mark them as written.
 
     Doing it twice, or on two machines at once, does no harm: the bytes are the same.
@@ -116,6 +136,8 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> N
         Detector row of the first of these slices.
     slices : (slice, y, x) float32
         The values to write; overwritten where they become grey levels.
+    threads : int
+        How many to use.
 
     Raises
     ------
@@ -124,35 +146,86 @@ def write_slab(target: Target, first_row: int, slices: NDArray[np.float32]) -> N
     """
     index = first_row - target.first_row
     pixels, clipped = to_pixels(slices, target.greys)
-    expected = [zlib.crc32(one.data.cast("B")) for one in pixels]
+    checksums = np.empty(len(pixels), "<u4")
+    parts = list(_parts(target, index, index + len(pixels)))
+    inside = max(threads // len(parts), 1)
     with _opened(target) as volume:
-        for part in _parts(target, index, index + len(slices)):
-            with volume.pixels(part) as descriptor:
-                own = slice(part.index - index, part.end - index)
-                _write_all(descriptor, pixels[own].data.cast("B"), part.offset)
-                os.fsync(descriptor)
-                if _checksums(descriptor, target, part) != expected[own]:
-                    raise WriteError(
-                        f"{target.place} gives back other bytes than were written from row {first_row}",
-                        "see to the file system",
-                    )
-        _note(volume.descriptor, target, index, np.array(expected, "<u4"), clipped)
+
+        def do(part: _Part) -> None:
+            own = slice(part.index - index, part.end - index)
+            _write_part(volume, part, pixels[own], checksums[own], threads=inside)
+
+        share(do, parts, min(threads, len(parts)))
+        _note(volume.descriptor, target, index, checksums, clipped)
+
+
+def _write_part(
+    volume: _Volume,
+    part: _Part,
+    pixels: NDArray[np.generic],
+    checksums: NDArray[np.uint32],
+    *,
+    threads: int,
+) -> None:
+    """Write slices that lie side by side, fill in the checksum of each, and read all of them back."""
+    contents = [one.data.cast("B") for one in pixels]
+    places = [part.offset + number * len(contents[0]) for number in range(len(contents))]
+    with volume.pixels(part) as descriptor:
+
+        def put(number: int) -> None:
+            checksums[number] = crc32(contents[number])
+            write_all(descriptor, contents[number], places[number])
+
+        def compare(number: int) -> None:
+            if not _holds(descriptor, contents[number], places[number]):
+                row = volume.target.first_row + part.index + number
+                raise WriteError(
+                    f"{volume.target.place} gives back other bytes than were written of row {row}",
+                    "see to the file system",
+                )
+
+        share(put, range(len(contents)), threads)
+        os.fsync(descriptor)
+        _forget(descriptor, part.offset, pixels.nbytes)
+        share(compare, range(len(contents)), threads)
 
 
 def _note(
     descriptor: int, target: Target, index: int, checksums: NDArray[np.uint32], clipped: NDArray[np.uint32]
 ) -> None:
     """Mark slices as written."""
-    _write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
-    _write_all(descriptor, clipped.astype("<u4").tobytes(), target.clipped_offset + 12 * index)
-    _write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
+    write_all(descriptor, checksums.tobytes(), target.checksum_offset + 4 * index)
+    counts = clipped.astype("<u4")
+    counts_checked = np.array([crc32(one.data) for one in counts], "<u4")
+    write_all(descriptor, counts.tobytes(), target.clipped_offset + 12 * index)
+    write_all(descriptor, counts_checked.tobytes(), target.clipped_checksum_offset + 4 * index)
+    write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
     os.fsync(descriptor)
+
+
+def write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
+    """Write into an open file, all of it: one call writes at most 2 GiB, or what a disk has left."""
+    written = 0
+    while written < len(content):
+        written += os.pwrite(descriptor, content[written:], offset + written)
+
+
+def lay_out_file(path: Path, length: int, content: bytes, *, at: int = 0) -> None:
+    """Make a file that has its length and all but the pixels; one that is there already keeps its pixels."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        if os.fstat(descriptor).st_size != length:
+            os.ftruncate(descriptor, length)
+        if os.pread(descriptor, len(content), at) != content:
+            write_all(descriptor, content, at)
+    finally:
+        os.close(descriptor)
 
 
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     """Return which of some rows are not in a volume yet, or are not as they were written.
 
-    Every slice that is marked as written is read, and its checksum compared.
+    Every slice that is marked as written is read, and its checksum compared, and that of its counts.
 
     Raises
     ------
@@ -162,12 +235,15 @@ def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
         status = os.pread(volume.descriptor, end - index, target.status_offset + index)
-        noted = os.pread(volume.descriptor, 4 * (end - index), target.checksum_offset + 4 * index)
-        expected = np.frombuffer(noted, "<u4").tolist()
+        expected = volume.numbers(target.checksum_offset, index, end)
+        counts = os.pread(volume.descriptor, 12 * (end - index), target.clipped_offset + 12 * index)
+        counts_expected = volume.numbers(target.clipped_checksum_offset, index, end)
         return [
             first_row + number
             for number, mark in enumerate(status)
-            if mark != WRITTEN or not volume.holds(target, index + number, expected[number])
+            if mark != WRITTEN
+            or crc32(counts[12 * number : 12 * number + 12]) != counts_expected[number]
+            or not volume.holds(target, index + number, expected[number])
         ]
 
 
@@ -195,12 +271,12 @@ def clear_slab(target: Target, first_row: int, end_row: int) -> None:
     nothing = np.full((height, width), 0 if target.greys.levels else np.nan, target.greys.stored).tobytes()
     index, end = first_row - target.first_row, end_row - target.first_row
     with _opened(target) as volume:
-        _write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
+        write_all(volume.descriptor, bytes(end - index), target.status_offset + index)
         os.fsync(volume.descriptor)
         for part in _parts(target, index, end):
             with volume.pixels(part) as descriptor:
                 for number in range(part.end - part.index):
-                    _write_all(descriptor, nothing, part.offset + number * len(nothing))
+                    write_all(descriptor, nothing, part.offset + number * len(nothing))
                 os.fsync(descriptor)
 
 
@@ -244,6 +320,7 @@ def _parts(target: Target, index: int, end: int) -> Iterator[_Part]:
 class _Volume:
     """An open volume: the file that describes it, and its folder."""
 
+    target: Target
     descriptor: int
     folder: int
 
@@ -259,12 +336,19 @@ class _Volume:
         finally:
             os.close(descriptor)
 
+    def numbers(self, offset: int, index: int, end: int) -> list[int]:
+        """Read what is noted of some slices: a number of four bytes of each."""
+        noted = os.pread(self.descriptor, 4 * (end - index), offset + 4 * index)
+        return list(struct.unpack(f"<{end - index}I", noted))
+
     def holds(self, target: Target, index: int, checksum: int) -> bool:
         """Tell whether a slice is there, byte by byte."""
         (part,) = _parts(target, index, index + 1)
         try:
             with self.pixels(part) as descriptor:
-                return _checksums(descriptor, target, part) == [checksum]
+                size = _slice_bytes(target)
+                _forget(descriptor, part.offset, size)
+                return _checksum(descriptor, size, part.offset) == checksum
         except FileNotFoundError:
             return False
 
@@ -286,7 +370,7 @@ def _opened(target: Target) -> Iterator[_Volume]:
                     raise WriteError(
                         f"{target.place} was taken over by another run", "let one run at a time make a volume"
                     )
-                yield _Volume(descriptor=descriptor, folder=folder)
+                yield _Volume(target=target, descriptor=descriptor, folder=folder)
             finally:
                 os.close(descriptor)
         finally:
@@ -295,32 +379,36 @@ def _opened(target: Target) -> Iterator[_Volume]:
         raise WriteError(f"{target.place} cannot be written ({error})", "see to the file system") from error
 
 
-def _write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
-    written = 0
-    while written < len(content):  # one call writes at most 2 GiB
-        written += os.pwrite(descriptor, content[written:], offset + written)
-
-
 def _slice_bytes(target: Target) -> int:
     return target.shape[1] * target.shape[2] * np.dtype(target.greys.stored).itemsize
 
 
-def _checksums(descriptor: int, target: Target, part: _Part) -> list[int]:
-    """Read slices back and return the CRC-32 of each."""
-    size = _slice_bytes(target)
-    length = (part.end - part.index) * size
-    # what the disk has, not what memory still holds of it
-    os.posix_fadvise(descriptor, part.offset, length, os.POSIX_FADV_DONTNEED)
-    return [_checksum(descriptor, size, part.offset + start) for start in range(0, length, size)]
+def _forget(descriptor: int, offset: int, length: int) -> None:
+    """Have the next read be of what the disk has, not of what memory still holds of it."""
+    os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
+
+
+def _holds(descriptor: int, content: memoryview, offset: int) -> bool:
+    """Tell whether a file holds just these bytes."""
+    block = bytearray(min(_BLOCK, len(content)))
+    done = 0
+    while done < len(content):
+        del block[len(content) - done :]  # the last one is shorter
+        del block[os.preadv(descriptor, [block], offset + done) :]
+        if not block or block != content[done : done + len(block)]:
+            return False
+        done += len(block)
+    return True
 
 
 def _checksum(descriptor: int, length: int, offset: int) -> int:
+    """Read a part of a file, and return its CRC-32."""
     checksum = 0
     end = offset + length
     while offset < end:
         block = os.pread(descriptor, min(_BLOCK, end - offset), offset)
         if not block:
             break  # the file is too short: the checksum will not be right
-        checksum = zlib.crc32(block, checksum)
+        checksum = crc32(block, checksum)
         offset += len(block)
     return checksum

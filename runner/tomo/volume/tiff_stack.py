@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from runner.tomo.volume.content import Content, words_for_tiff
-from runner.tomo.volume.slab import Files
+from runner.tomo.volume.slab import Files, lay_out_file
 
 
 def lay_out(folder: Path, content: Content) -> tuple[Files, int]:
-    """Make a file for every slice, with all but its pixels.
+    """Make a file for every slice, with all but its pixels; put that back where the files are there.
 
     Returns
     -------
@@ -26,9 +26,7 @@ def lay_out(folder: Path, content: Content) -> tuple[Files, int]:
     length = len(start) + height * width * content.greys.bytes
     files = Files(pattern="slice_{:05d}.tif", first=content.first_row)
     for index in range(slices):
-        with (folder / files.name(index)).open("wb") as file:
-            file.write(start)
-            file.truncate(length)
+        lay_out_file(folder / files.name(index), length, start)
     return files, len(start)
 
 

@@ -19,6 +19,7 @@ from .bad_scans import (
     replaced,
     set_angles,
     set_frames,
+    set_keys,
     spoil_pixels,
     turn_over,
 )
@@ -86,6 +87,25 @@ TOLD = {
         lines("""
             warning: gaps between the angles: 1, the widest of 24.5 degrees after 90 degrees;
               look whether projections are missing
+        """),
+    ),
+    "fewer projections than a half": (
+        set_keys(at_30_50=3),
+        lines("""
+            warning: the angles span 85.5 degrees only, less than half a turn; the volume will
+              lack what is seen from the missing sides
+            note: views from 20 directions are few for 48 columns: 76 would show all alike;
+              expect streaks farther than 6 columns from the axis
+        """),
+    ),
+    "three projections": (
+        lambda file: (
+            set_keys(at_13_50=3)(file),
+            set_angles(lambda angles: put(angles, slice(10, 13), [0, 60, 120]))(file),
+        ),
+        lines("""
+            warning: views from 3 directions are few for 48 columns: 76 would show all alike;
+              expect streaks farther than 1 columns from the axis
         """),
     ),
     "dead, hot and blind pixels": (

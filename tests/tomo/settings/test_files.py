@@ -1,7 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from runner.errors import MissingFileError, UsageError
-from runner.tomo.settings import NAMES, load_settings
+from runner.tomo.settings import NAMES, load_settings, read_config
 
 
 def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(tmp_path):
@@ -25,7 +27,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
     [
         ("centre = 3", "did you mean center"),
         ("windw = 'hann'", "did you mean window"),
-        ("xyz = 1", "it may hold entry, projections"),
+        ("qqqq = 1", "it may hold scan, volume, entry, projections"),
         ("window = 'parzen'", "choose one of ram-lak, "),
         ("method = 3", "choose one of fourier, exact, fbp"),
         ("quality = 'best'", "choose one of standard, high"),
@@ -54,6 +56,10 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         ("distance = 800", "from 1e-06 to 500 m"),
         ("unsharp = 'gaussian:sigma=0'", "a number from 0.1 to 100"),
         ("rings = 3", "NAME:PARAMETER=NUMBER"),
+        ("angles = '5:5:100'", "not spread over anything"),
+        ("subset = '9:0:-1'", "FIRST:END:STEP"),
+        ("scan = 3", "no name of a file"),
+        ("volume = ''", "no name of a file"),
     ],
 )
 def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
@@ -63,6 +69,18 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
         load_settings(config, {})
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_file_may_say_what_becomes_what(tmp_path):
+    config = tmp_path / "recon.toml"
+    config.write_text('scan = "scan.nx"\nvolume = "out/volume.h5"\nwindow = "hann"\n')
+    file = read_config(config)
+    assert (file.scan, file.volume, dict(file.settings)) == (
+        Path("scan.nx"),
+        Path("out/volume.h5"),
+        {"window": "hann"},
+    )
+    assert load_settings(file, {}) == load_settings(config, {})
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 
 from runner.errors import UsageError
-from runner.tomo.settings import Settings, parse_rows, rows_within
+from runner.tomo.settings import AUTO, Settings, center_within, parse_rows, rows_within
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,13 @@ def test_rows_on_the_detector(rows, result):
 def test_rows_outside_are_refused_with_what_is_there(rows):
     with pytest.raises(UsageError, match="0:50"):
         rows_within(rows, 50)
+
+
+def test_an_axis_on_the_detector():
+    assert [center_within(center, 50) for center in (0.0, 24.5, 49.0, AUTO)] == [0.0, 24.5, 49.0, None]
+
+
+@pytest.mark.parametrize("center", [-0.1, 49.1, 500.0])
+def test_an_axis_outside_is_refused_with_what_is_there(center):
+    with pytest.raises(UsageError, match=r"outside of the detector; .* 0 \.\. 49"):
+        center_within(center, 50)

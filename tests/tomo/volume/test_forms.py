@@ -25,7 +25,7 @@ from runner.tomo.volume.slab import clear_slab, rows_to_make, write_slab
 ROWS = 37  # two shards of zarr and a part of one
 NAMES = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
 FOLDERS = ["volume.zarr", "volume"]
-RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, seconds=0.5, worker="tcp://a")]
+RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, worker="tcp://a", begun=0.0, seconds={"read": 0.5})]
 
 
 def read(volume: Path) -> np.ndarray:
@@ -59,8 +59,8 @@ def tall(content):
 )
 def test_what_is_written_is_read_by_the_programs_it_is_for(place, tall, greys):
     target = create_volume(place, replace(tall, greys=greys))
-    for first, end in ((25, 37), (0, 12), (12, 25)):
-        write_slab(target, 10 + first, slices()[first:end])
+    for threads, (first, end) in enumerate(((25, 37), (0, 12), (12, 25)), start=1):
+        write_slab(target, 10 + first, slices()[first:end], threads=threads)
     clipped = finish_volume(place, target, RECORDS)
     found, expected = read(place), slices()
     assert found.shape == (ROWS, 5, 4)

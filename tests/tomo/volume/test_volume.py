@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from runner.errors import WriteError
+from runner.tomo.volume import slab
 from runner.tomo.volume.content import ChunkRecord
 from runner.tomo.volume.forms import create_volume, discard_volume, finish_volume
 from runner.tomo.volume.hdf5 import DATASET
@@ -21,8 +22,15 @@ def slices(count, seed=0):
 
 def records():
     return [
-        ChunkRecord(first_row=12, end_row=16, seconds=0.5, worker="tcp://b"),
-        ChunkRecord(first_row=10, end_row=12, seconds=0.25, worker="tcp://a"),
+        ChunkRecord(
+            first_row=12,
+            end_row=16,
+            worker="tcp://b",
+            begun=8.0,
+            seconds={"read": 0.25, "write": 0.25},
+            tries=2,
+        ),
+        ChunkRecord(first_row=10, end_row=12, worker="tcp://a", begun=7.0, seconds={"read": 0.25}),
     ]
 
 
@@ -85,6 +93,10 @@ def test_it_says_how_it_came_about(volume, content):
         np.testing.assert_array_equal(process["chunks/rows"], [[10, 12], [12, 16]])
         np.testing.assert_array_equal(process["crc32"], [zlib.crc32(one.tobytes()) for one in slices(6)])
         assert list(process["chunks/worker"].asstr()) == ["tcp://a", "tcp://b"]
+        np.testing.assert_array_equal(process["chunks/begun"], [7, 8])
+        np.testing.assert_array_equal(process["chunks/seconds_read"], [0.25, 0.25])
+        np.testing.assert_array_equal(process["chunks/seconds_write"], [0, 0.25])
+        np.testing.assert_array_equal(process["chunks/tries"], [1, 2])
 
 
 def test_without_a_pixel_size_all_is_in_pixels(volume, content):
@@ -129,20 +141,49 @@ def test_missing_slices_are_nan_and_marked(volume, content):
         np.testing.assert_array_equal(file["entry/reconstruction/status"], [1, 1, 0, 0, 1, 1])
 
 
-def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("byte", "row"), [(0, 12), (79, 12), (80, 13), (159, 13)])
+def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch, byte, row, threads):
     target = create_volume(volume, content)
-    real = os.pread
+    real = os.fsync
 
-    def spoil_pixels(descriptor, length, offset):
-        found = real(descriptor, length, offset)
-        return found if offset == target.run_offset else found[:-1] + b"\x55"
+    def spoil_pixels(descriptor):
+        """Lose a bit on the way to the disk."""
+        real(descriptor)
+        place = target.offset + 2 * 80 + byte  # row 12 is the third slice, of 80 bytes each
+        (spoiled,) = os.pread(descriptor, 1, place)
+        os.pwrite(descriptor, bytes([spoiled ^ 1]), place)
 
-    monkeypatch.setattr(os, "pread", spoil_pixels)
-    with pytest.raises(WriteError, match="other bytes than were written from row 12"):
-        write_slab(target, 12, slices(2))
+    monkeypatch.setattr(os, "fsync", spoil_pixels)
+    monkeypatch.setattr(slab, "_BLOCK", 32)  # a slice is two of these and a half
+    with pytest.raises(WriteError, match=f"other bytes than were written of row {row}"):
+        write_slab(target, 12, slices(2), threads=threads)
     monkeypatch.undo()
     with h5py.File(target.path) as file:
         assert not file["entry/reconstruction/status"][:].any()
+
+
+def test_what_the_disk_loses_is_noticed(volume, content, monkeypatch):
+    target = create_volume(volume, content)
+    real = os.fsync
+
+    def cut_short(descriptor):
+        real(descriptor)
+        os.truncate(descriptor, target.offset + 6 * 80 - 1)
+
+    monkeypatch.setattr(os, "fsync", cut_short)
+    with pytest.raises(WriteError, match="of row 15"):
+        write_slab(target, 10, slices(6))
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_no_bit_of_the_volume(volume, content, threads):
+    one, several = create_volume(volume, content), create_volume(volume.with_name("several.h5"), content)
+    write_slab(one, 10, slices(6))
+    write_slab(several, 10, slices(6), threads=threads)
+    for offset, length in ((one.offset, 6 * 80), (one.checksum_offset, 6 * 4), (one.status_offset, 6)):
+        parts = [target.path.read_bytes()[offset : offset + length] for target in (one, several)]
+        assert parts[0] == parts[1]
 
 
 def test_a_volume_that_is_gone_is_a_write_error(volume, content):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import runner
 from runner.errors import MissingFileError, RunnerError, UsageError
 from runner.jobs.log import component_log
 from runner.jobs.map import load_function, read_arguments
-from runner.jobs.map_status import details
+from runner.jobs.map_status import details, show
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,17 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "8: 1 done, 7 failed, 0 left" in shown
     assert "0001: ValueError: invalid literal" in shown
     assert "and 2 more" in shown
+    assert "state      complete with failures\n" in shown
     assert "ValueError" in component_log("numbers", "0001")
     with pytest.raises(MissingFileError, match="no component '77'"):
         component_log("numbers", "77")
+
+
+def test_what_programs_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RUNNER_MAPS", str(tmp_path))
+    made = runner.map(int, ["1", "x"], name="numbers", job="debug")
+    show(made, watch=True, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["state"], told["done"], told["failed"]) == ("complete", 1, 1)

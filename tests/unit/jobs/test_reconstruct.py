@@ -10,6 +10,8 @@ from distributed import LocalCluster
 
 from runner.errors import UsageError
 from runner.jobs.reconstruct import command, run
+from runner.jobs.settings_options import themes
+from runner.tomo.settings import NAMES
 from runner.tomo.simulate import Settings, write_scan
 
 
@@ -47,22 +49,64 @@ def test_reading_the_command_line_loads_nothing_heavy():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scan.nx"], "VOLUME"),
-        (["scan.nx", "volume.h5", "--centre", "3"], "--center"),
-        (["scan.nx", "volume.h5", "--center", "left"], "left"),
-        (["scan.nx", "volume.h5", "--method", "gridrec"], "fourier"),
-        (["scan.nx", "volume.h5", "--window", "parzen"], "ram-lak"),
-        (["scan.nx", "volume.h5", "--rings", "sorted"], "did you mean sorting?"),
-        (["scan.nx", "volume.h5", "--unsharp", "gaussian:sigma=0"], "a number from 0.1"),
-        (["scan.nx", "volume.h5", "extra"], "extra"),
+        ("", "SCAN"),
+        ("scan.nx", "VOLUME"),
+        ("scan.nx volume.h5 extra", "extra"),
+        ("scan.nx volume.h5 --centre 3", "--center"),
+        ("scan.nx volume.h5 --center left", "left"),
+        ("scan.nx volume.h5 --center nan", "a number from 0 up, or auto"),
+        ("scan.nx volume.h5 --center -5", "a number from 0 up, or auto"),
+        ("scan.nx volume.h5 --method gridrec", "fourier"),
+        ("scan.nx volume.h5 --method fbp --device gpu", "does not run on a GPU"),
+        ("scan.nx volume.h5 --window parzen", "ram-lak"),
+        ("scan.nx volume.h5 --cutoff 2", "above 0 and up to 1"),
+        ("scan.nx volume.h5 --rows 3", "FIRST:END"),
+        ("scan.nx volume.h5 --rings sorted", "did you mean sorting?"),
+        ("scan.nx volume.h5 --unsharp gaussian:sigma=0", "a number from 0.1"),
+        ("scan.nx volume.h5 --zingers -1", "from 0.001 to 1000"),
+        ("scan.nx volume.h5 --delta-beta 0", "from 0.001 to 1e+06"),
+        ("scan.nx volume.h5 --energy 1e9", "from 0.1 to 2000 keV"),
+        ("scan.nx volume.h5 --distance nan", "from 1e-06 to 500 m"),
+        ("scan.nx volume.h5 --pixel-size 1.1", "from 1e-09 to 0.002 m"),
+        ("scan.nx volume.h5 --greys 0:1", "--dtype uint16"),
+        ("scan.nx volume.h5 --angles 0:0:9", "not spread over anything"),
+        ("scan.nx volume.h5 --subset half", "no range of projections"),
+        ("scan.nx volume.h5 --config wrong.toml", "did you mean window?"),
+        ("--config wrong.toml", "did you mean window?"),
     ],
 )
-def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said):
-    with pytest.raises(click.UsageError) as refusal:
-        command.make_context("reconstruct", list(words))
-    assert said in refusal.value.format_message()
-    with pytest.raises(UsageError, match="reconstruct --help"):
-        run(tuple(words))
+def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.toml").write_text('windwo = "hann"\n')
+    with pytest.raises((click.UsageError, UsageError)) as refusal:
+        command.make_context("reconstruct", words.split())
+    error = refusal.value
+    assert said in (error.format_message() if isinstance(error, click.UsageError) else str(error))
+    with pytest.raises(UsageError):
+        run(tuple(words.split()))
+
+
+def test_a_file_may_name_scan_and_volume_and_the_command_line_goes_before_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("recon.toml").write_text('scan = "a.nx"\nvolume = "a.h5"\nwindow = "hann"\n')
+    given = command.make_context("reconstruct", ["--config", "recon.toml"]).params
+    assert (given["scan"], given["volume"]) == (Path("a.nx"), Path("a.h5"))
+    assert (given["settings"].window, given["settings"].origin("window")) == ("hann", "recon.toml")
+    given = command.make_context(
+        "reconstruct", ["--config", "recon.toml", "b.nx", "--window", "cosine"]
+    ).params
+    assert (given["scan"], given["volume"]) == (Path("b.nx"), Path("a.h5"))
+    assert (given["settings"].window, given["settings"].origin("window")) == ("cosine", "command line")
+
+
+def test_every_setting_has_one_option_and_its_help_stands_under_one_theme():
+    options = [option for group in themes().values() for option in group]
+    assert sorted(option.name for option in options) == sorted(NAMES)
+    text = command.get_help(click.Context(command))
+    assert [text.count(f"\n  --{name.replace('_', '-')} ") for name in NAMES] == [1] * len(NAMES)
+    assert [text.index(f"\n{theme}:\n") for theme in themes()] == sorted(
+        text.index(f"\n{theme}:\n") for theme in themes()
+    )
 
 
 def test_it_reconstructs_and_says_what_it_made(scan, tmp_path, reached, capsys):

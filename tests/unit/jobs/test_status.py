@@ -134,3 +134,4 @@ def test_a_job_that_is_not_there(tmp_path: Path) -> None:
     result = status(tmp_path, "nothing")
     assert result.exit_code == 66
     assert "there is no record of a job 'nothing'" in result.stderr
+    assert "no map of that name in" in result.stderr

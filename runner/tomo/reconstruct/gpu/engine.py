@@ -44,9 +44,9 @@ def make_engine(geometry: Geometry, options: Options, device: Device | None = No
         If there is no GPU.
     """
     quality = QUALITIES[options.quality]
-    sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.shape, quality)
+    sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.whole.shape, quality)
     response = ramp(sizes.length, options.window, options.cutoff)
-    tables = make_tables(geometry, sizes, response, quality)
+    tables = make_tables(geometry.whole, sizes, response, quality)
     return GpuReconstruction(
         tables,
         sizes,
@@ -54,6 +54,7 @@ def make_engine(geometry: Geometry, options: Options, device: Device | None = No
         edge=options.padding == "edge",
         threads=options.threads,
         memory=options.memory,
+        window=geometry.window,
     )
 
 
@@ -77,15 +78,25 @@ class GpuReconstruction:
         How many copy to and from the memory that the GPU reads and writes.
     memory : float
         Bytes of the host's memory to keep to.
+    window : (slice, slice)
+        Which part of a slice is wanted, (y, x).
     """
 
     def __init__(
-        self, tables: Tables, sizes: Sizes, device: Device, *, edge: bool, threads: int, memory: float
+        self,
+        tables: Tables,
+        sizes: Sizes,
+        device: Device,
+        *,
+        edge: bool,
+        threads: int,
+        memory: float,
+        window: tuple[slice, slice],
     ) -> None:
         self._tables, self._sizes, self._device = tables, sizes, device
-        self._edge, self._threads = edge, threads
+        self._edge, self._threads, self._window = edge, threads, window
         self._busy = threading.Lock()
-        columns, shape, free = len(tables.columns), (len(tables.along), len(tables.across)), device.free()
+        columns, shape, free = len(tables.columns), _shape(window), device.free()
         self._lanes = choose_lanes(
             lambda lanes: (
                 device_bytes(sizes, columns, shape, lanes) <= free
@@ -139,7 +150,13 @@ class GpuReconstruction:
 
     def _make_plan(self) -> _Plan:
         return _Plan(
-            self._tables, self._sizes, self._device, self._lanes, edge=self._edge, threads=self._threads
+            self._tables,
+            self._sizes,
+            self._device,
+            self._lanes,
+            edge=self._edge,
+            threads=self._threads,
+            window=self._window,
         )
 
     def _take_less(self) -> None:
@@ -183,13 +200,21 @@ class _Plan:
     """What is on the GPU from the first slice to the last one, for `lanes` slices at once."""
 
     def __init__(
-        self, tables: Tables, sizes: Sizes, device: Device, lanes: int, *, edge: bool, threads: int
+        self,
+        tables: Tables,
+        sizes: Sizes,
+        device: Device,
+        lanes: int,
+        *,
+        edge: bool,
+        threads: int,
+        window: tuple[slice, slice],
     ) -> None:
         xp, width = device.xp, len(tables.window.taps)
         self._device, self._sizes, self._threads = device, sizes, threads
         # first: copies up run beside the work, and must not meet memory that the work has only just left
         rays = lanes, sizes.angles, len(tables.columns)
-        pixels = lanes, len(tables.along), len(tables.across)
+        pixels = lanes, *_shape(window)
         slots = [
             _Slot(
                 host_sinograms=device.pinned(rays),
@@ -206,7 +231,7 @@ class _Plan:
         self._pieces = xp.asarray(pieces.pieces.view(np.int32))
         self._starts, self._order = xp.asarray(pieces.starts), xp.asarray(pieces.order)
         self._coefficients = xp.asarray(tables.window.coefficients)
-        self._steps = Steps(xp, tables, sizes, edge=edge)
+        self._steps = Steps(xp, tables, sizes, edge=edge, window=window)
         self._spectra = xp.empty((sizes.angles, sizes.points, lanes), np.complex64)
         self._grid = xp.empty((lanes, sizes.rows, sizes.along), np.complex64)
 
@@ -230,6 +255,11 @@ class _Plan:
         )  # fmt: skip
         rows, columns = tiles_of(sizes, layout)
         self._kernel(rows * columns, layout.block, layout.shared, arguments)
+
+
+def _shape(window: tuple[slice, slice]) -> tuple[int, int]:
+    y, x = window
+    return y.stop - y.start, x.stop - x.start
 
 
 def _copy(stack: NDArray[np.float32], to: NDArray[np.float32], threads: int) -> None:

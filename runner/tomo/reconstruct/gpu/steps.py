@@ -28,17 +28,22 @@ class Steps:
         What the tables are for.
     edge : bool
         Whether the outer columns are carried on beside the detector; else there is nothing.
+    window : (slice, slice)
+        Which part of a slice is wanted, (y, x).
     """
 
-    def __init__(self, xp: Any, tables: Tables, sizes: Sizes, *, edge: bool) -> None:
+    def __init__(
+        self, xp: Any, tables: Tables, sizes: Sizes, *, edge: bool, window: tuple[slice, slice]
+    ) -> None:
         self._xp, self._sizes, self._edge = xp, sizes, edge
         self._columns = xp.asarray(tables.columns)
         self._response = xp.asarray(tables.response)
         self._gain = xp.asarray(tables.lines.gain)
         self._turns = xp.asarray(tables.lines.phase / (2 * np.pi))
-        self._across, self._along = xp.asarray(tables.across), xp.asarray(tables.along)
-        self._x = xp.asarray(_positions(len(tables.across), sizes.across))
-        self._y = xp.asarray(_positions(len(tables.along), sizes.along))
+        y, x = window
+        self._across, self._along = xp.asarray(tables.across[x]), xp.asarray(tables.along[y])
+        self._x = xp.asarray(_positions(len(tables.across), sizes.across)[x])
+        self._y = xp.asarray(_positions(len(tables.along), sizes.along)[y])
 
     def filter_rows(self, sinograms: Array, spectra: Array) -> None:
         """Turn sinograms (slice, angle, column) into filtered spectra (angle, point, slice)."""

@@ -46,7 +46,7 @@ def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
         If the buffers do not fit the memory.
     """
     quality = QUALITIES[options.quality]
-    sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.shape, quality)
+    sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.whole.shape, quality)
     layout = choose_layout(sizes, options.threads, options.memory)
     needed = buffer_bytes(sizes, layout, options.threads)
     if needed > options.memory:
@@ -57,9 +57,15 @@ def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
     kind = f"reconstruction-{options.quality}-{layout.lanes}"
     ensure_compiled(kind, lambda: _run_once(options.quality, layout.lanes))
     response = ramp(sizes.length, options.window, options.cutoff)
-    tables = make_tables(geometry, sizes, response, quality)
+    tables = make_tables(geometry.whole, sizes, response, quality)
+    y, x = geometry.window
     return GriddingReconstruction(
-        tables, sizes, layout, edge=options.padding == "edge", threads=options.threads
+        tables,
+        sizes,
+        layout,
+        edge=options.padding == "edge",
+        threads=options.threads,
+        corner=(y.start, x.start),
     )
 
 
@@ -92,15 +98,27 @@ class GriddingReconstruction:
         Whether the outer columns are carried on beside the detector; else there is nothing.
     threads : int
         How many compute.
+    corner : (int, int)
+        The first pixel, (y, x), of the part of a slice that is wanted.
     """
 
-    def __init__(self, tables: Tables, sizes: Sizes, layout: Layout, *, edge: bool, threads: int) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        sizes: Sizes,
+        layout: Layout,
+        *,
+        edge: bool,
+        threads: int,
+        corner: tuple[int, int] = (0, 0),
+    ) -> None:
         # numba is slow to import, and nothing else needs it
         from runner.tomo.reconstruct.gridding import image, spectra, spread
 
         self._filter_rows, self._spread_strip = spectra.filter_rows, spread.spread_strip
         self._make_rows = image.make_rows
         self._tables, self._sizes, self.layout, self._edge = tables, sizes, layout, edge
+        self._corner = corner
         self._spectra = make_buffer(layout.block * sizes.points, layout.lanes)
         self._grid = make_buffer(sizes.rows * sizes.pitch, layout.lanes)
         self._threads = threads
@@ -108,7 +126,7 @@ class GriddingReconstruction:
         self._busy = threading.Lock()
 
     def __call__(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32]) -> None:
-        """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel."""
+        """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), or a part of them."""
         sinograms = np.ascontiguousarray(sinograms)
         angles, block = self._sizes.angles, self.layout.block
         with self._busy:
@@ -116,7 +134,7 @@ class GriddingReconstruction:
                 for begin in range(0, angles, block):
                     end = min(begin + block, angles)
                     self._filter(sinograms, group, begin, end)
-                    self._spread(begin, end, slices.shape[1])
+                    self._spread(begin, end)
                 self._make_image(slices, group)
 
     def close(self) -> None:
@@ -134,8 +152,8 @@ class GriddingReconstruction:
 
         self._crew.share(work, self._crew.cut(begin, end, 2))
 
-    def _spread(self, begin: int, end: int, height: int) -> None:
-        tables, sizes = self._tables, self._sizes
+    def _spread(self, begin: int, end: int) -> None:
+        tables, sizes, height = self._tables, self._sizes, len(self._tables.along)
         fresh, finish = begin == 0, end == sizes.angles
 
         def work(part: Part, scratch: NDArray[np.void]) -> None:
@@ -152,10 +170,21 @@ class GriddingReconstruction:
 
         def work(part: Part, scratch: NDArray[np.void]) -> None:
             self._make_rows(
-                self._grid, tables.grid, *part, tables.across, tables.along, slices, *group, scratch
+                self._grid,
+                tables.grid,
+                *part,
+                tables.across,
+                tables.along,
+                *self._corner,
+                slices,
+                *group,
+                scratch,
             )
 
-        self._crew.share(work, self._crew.cut(0, slices.shape[1], GATHERED))
+        # rows are transformed in pairs: the same ones, whatever part of the slice is wanted
+        top, height = self._corner[0], slices.shape[1]
+        begin, end = top - top % 2, min(top + height + (top + height) % 2, len(tables.along))
+        self._crew.share(work, self._crew.cut(begin, end, GATHERED))
 
 
 def strips(rows: int, row_bytes: int, threads: int) -> list[Part]:

@@ -10,8 +10,8 @@ from runner.tomo.reconstruct.gridding.rows import write_rows
 
 
 @kernel
-def make_rows(grid, cells, begin, end, across, along, slices_out, first, slices, scratch):
-    """Make the rows y from `begin` to `end` of a group of slices.
+def make_rows(grid, cells, begin, end, across, along, top, left, slices_out, first, slices, scratch):
+    """Make the rows y from `begin` (even) to `end` of a group of slices, or a part of each row.
 
     Parameters
     ----------
@@ -21,8 +21,10 @@ def make_rows(grid, cells, begin, end, across, along, slices_out, first, slices,
         Its sizes.
     across, along : (x,) and (y,) float32
         Factors of the pixels.
+    top, left : int
+        Of the whole slice's pixels, the first one of the result.
     slices_out : (slice, y, x) float32
-        Result.
+        Result; rows that lie outside of it are not kept.
     first, slices : int
         The group.
     scratch : ((GATHERED // 2 + 2) * length,) lanes
@@ -32,14 +34,19 @@ def make_rows(grid, cells, begin, end, across, along, slices_out, first, slices,
     one = scratch[GATHERED // 2 * length : (GATHERED // 2 + 1) * length]
     other = scratch[(GATHERED // 2 + 1) * length : (GATHERED // 2 + 2) * length]
     before = width // 2
+    right = left + slices_out.shape[2]
+    factors = across[left:right]
+    middle = min(max(before, left), right)  # pixels before lie at the end of a transform
     for block in range(begin, end, GATHERED):
         rows = min(GATHERED, end - block)
         _gather(grid, cells, block, rows, along, scratch)
         for pair in range((rows + 1) // 2):
-            y = block + 2 * pair
+            y = block + 2 * pair - top
             line = transform(scratch, pair * length, one, other, cells.across)
-            write_rows(line, length - before, slices_out, first, slices, y, 0, before, across)
-            write_rows(line, 0, slices_out, first, slices, y, before, width - before, across)
+            write_rows(line, length - before + left, slices_out, first, slices, y, 0, middle - left, factors)
+            write_rows(
+                line, middle - before, slices_out, first, slices, y, middle - left, right - middle, factors
+            )
 
 
 @kernel

@@ -39,10 +39,10 @@ def read_rows(stack, first, slices, row, column, columns, factors, line, start):
 
 @kernel
 def write_rows(line, start, stack, first, slices, row, column, columns, factors):
-    """Do the reverse of `read_rows`; nothing is written beyond the last row and the last slice."""
+    """Do the reverse of `read_rows`; nothing is written beyond the first and last row or the last slice."""
     width = width_of_lanes(line)
     total, pitch = stack.shape[1], stack.shape[2]
-    for part in range(min(2, total - row)):
+    for part in range(max(0, -row), min(2, total - row)):
         origin = (first * total + row + part) * pitch
         tiled = columns - columns % width
         for at in range(column, column + tiled, width):

@@ -83,6 +83,17 @@ def test_it_is_the_exact_sum_at_the_sizes_of_detectors(columns, number):
     assert nrmse(make(sinograms, center=center, quality="high")[0], exact, inside) < 1e-4
 
 
+@pytest.mark.parametrize("columns", [64, 256, 400, 512])
+@pytest.mark.parametrize("angles", [[0.0], [90.0], [90 - 1e-9], [26.56505117707799], [0, 45, 90, 135]])
+def test_points_halfway_between_cells_are_as_exact_as_any(columns, angles):
+    """Where steps from point to point are whole eighths of a cell, many lie just where the window ends."""
+    sinograms = noise(1, len(angles), columns)
+    exact = exact_fbp(sinograms[0], angles, (columns - 1) / 2, length=padded_length(columns), padding="edge")
+    for quality, error in (("standard", 1e-3), ("high", 1e-4)):
+        image = make(sinograms, angles=angles, quality=quality)[0]
+        assert nrmse(image, exact, disk(columns, columns / 2)) < error
+
+
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_what_is_homogeneous_has_its_value(quality):
     """The centre of a disk of 0.02 per pixel, with the blur of its edge far away."""
@@ -110,17 +121,37 @@ def test_angles_need_not_be_even_nor_sorted_nor_the_axis_at_rest():
 
 
 @pytest.mark.parametrize("method", ["fourier", "exact", "fbp"])
-@pytest.mark.parametrize("region", [((0, 60), (0, 60)), ((40, 57), (3, 33)), ((10, 11), (59, 60))])
-def test_a_region_is_a_part_of_the_whole(method, region):
+@pytest.mark.parametrize(
+    ("size", "region"),
+    [
+        (60, ((0, 60), (0, 60))),
+        (60, ((40, 57), (3, 33))),
+        (60, ((10, 11), (59, 60))),
+        (61, ((59, 61), (0, 31))),
+        (61, ((7, 20), (30, 61))),
+    ],
+)
+def test_a_region_is_cut_out_of_the_whole_bit_by_bit(method, size, region):
     sinograms = noise(9, 40, 60)
-    options = {"method": method, "center": 27.25, "quality": "high"}
+    options = {"method": method, "center": 27.25, "size": size}
     whole = make(sinograms, **options)
     (y, y_end), (x, x_end) = region
-    part = make(sinograms, region=region, **options)
-    expected = whole[:, y:y_end, x:x_end]
-    assert part.shape == expected.shape
-    # each grid has its own error
-    np.testing.assert_allclose(part, expected, atol=2e-4 * np.abs(whole).max())
+    for threads in (1, 3):
+        part = make(sinograms, region=region, threads=threads, **options)
+        np.testing.assert_array_equal(part, whole[:, y:y_end, x:x_end])
+
+
+@settings(max_examples=25, deadline=None)
+@given(size=st.integers(8, 70), borders=st.tuples(*[st.floats(0, 1)] * 4), threads=st.integers(1, 2))
+def test_any_region_is_cut_out_of_the_whole(size, borders, threads):
+    sinograms = noise(3, 11, 40)
+    top, left = (int(border * (size - 1)) for border in borders[:2])
+    bottom, right = (
+        begin + 1 + int(border * (size - begin - 1))
+        for begin, border in zip((top, left), borders[2:], strict=True)
+    )
+    part = make(sinograms, size=size, region=((top, bottom), (left, right)), threads=threads)
+    np.testing.assert_array_equal(part, make(sinograms, size=size)[:, top:bottom, left:right])
 
 
 def test_no_bit_depends_on_neighbours_chunks_threads_or_memory():

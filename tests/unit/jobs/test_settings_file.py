@@ -1,0 +1,88 @@
+"""A file of settings for a scan, from its beginning to a volume."""
+
+from pathlib import Path
+
+import pytest
+
+from runner.errors import MissingFileError, ScanError, UsageError, WriteError
+from runner.jobs.reconstruct import command, run
+from runner.jobs.settings_file import values_in
+from runner.tomo.scan import open_scan
+from runner.tomo.settings import Settings, load_settings, read_config
+from runner.tomo.simulate import Settings as Simulation
+from runner.tomo.simulate import write_scan
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scan") / "scan.nx"
+    write_scan(path, Simulation(rows=20, columns=48, angles=60, noise=False))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_it_is_called_recon_toml_and_says_what_the_scan_is(scan, capsys):
+    assert run(("--init", str(scan))) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "written  recon.toml",
+        "next     name the volume in it, then: runner reconstruct --config recon.toml",
+    ]
+    text = Path("recon.toml").read_text()
+    assert "# angles       0 to 177 degrees, in steps of 3" in text
+    assert "\n#energy = 25.0\n" in text
+    file = read_config(Path("recon.toml"))
+    assert (file.scan, load_settings(file, {})) == (scan, Settings())
+
+
+def test_what_was_given_stands_in_it(scan, capsys):
+    Path("old.toml").write_text('volume = "volume.h5"\nwindow = "hann"\ncutoff = 0.5\n')
+    assert run(("--init", str(scan), "new.toml", "--config", "old.toml", "--cutoff", "0.8")) == 0
+    assert "next     runner reconstruct --config new.toml" in capsys.readouterr().out
+    file = read_config(Path("new.toml"))
+    assert dict(file.settings) == {"window": "hann", "cutoff": 0.8}
+    assert file.volume == Path("volume.h5").absolute()
+
+
+def test_it_is_not_written_over_unless_asked(scan):
+    Path("recon.toml").write_text("mine\n")
+    with pytest.raises(WriteError, match="there already"):
+        run(("--init", str(scan)))
+    assert Path("recon.toml").read_text() == "mine\n"
+    assert run(("--init", str(scan), "--overwrite")) == 0
+    assert read_config(Path("recon.toml")).scan == scan
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["nothing.nx"], MissingFileError, "nothing.nx"),
+        (["SCAN", "nowhere/recon.toml"], WriteError, "a folder that exists"),
+        (["SCAN", "--angles", "0:180:7"], ScanError, "7 angles"),
+        (["SCAN", "--center", "-1"], UsageError, "a number from 0 up"),
+        ([], UsageError, "SCAN"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_written(scan, tmp_path, words, error, said):
+    with pytest.raises(error, match=said):
+        run(("--init", *(str(scan) if word == "SCAN" else word for word in words)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_values_of_a_scan_are_allowed(scan):
+    values = values_in(open_scan(scan))
+    assert set(values) == {"entry", "rows", "energy", "distance", "pixel_size"}
+    settings = Settings(**values)
+    assert (settings.rows, settings.sources.entry) == ((0, 20), "entry")
+    assert open_scan(scan, settings.sources).rows == 20
+
+
+def test_with_a_volume_named_it_is_all_that_a_reconstruction_needs(scan):
+    run(("--init", str(scan)))
+    file = Path("recon.toml")
+    file.write_text(file.read_text().replace("#volume = ", "volume = ").replace("#window = ", "window = "))
+    given = command.make_context("reconstruct", ["--config", "recon.toml"]).params
+    assert (given["scan"], given["volume"]) == (scan, Path("volume.h5"))
