@@ -17,7 +17,7 @@ from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.correct.rings.remove import remove_rings
 from runner.tomo.reconstruct import Reconstructor
 
-_ROWS, _ANGLES, _COLUMNS = 16, 90, 128
+_ROWS, _ANGLES, _COLUMNS = 48, 60, 128
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def make_cases() -> Mapping[str, Callable[[], object]]:
     return {
         "correct": lambda: line_integrals(counts, times, dark, [flat], [0.0]),
         "remove rings, sorting": lambda: remove_rings(fresh(), sorting),
-        "retrieve the phase": lambda: retrieve(fresh(), slice(0, _ROWS), physics),
+        "retrieve the phase": lambda: retrieve(fresh(), slice(16, 32), physics),
         "reconstruct": lambda: reconstruct(sinograms),
     }
 

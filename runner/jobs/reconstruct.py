@@ -52,6 +52,7 @@ def command(
     scan: Path,
     volume: Path,
     settings: Settings,
+    notes: Sequence[str],
     init: Path | None,
     overwrite: bool,
     report: bool,
@@ -64,6 +65,8 @@ def command(
     that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
     name without an ending a folder of TIFF files.
     """
+    for note in notes:
+        say(note)
     if init is not None:
         write_settings(init, scan, volume, settings, overwrite=overwrite)
     elif only_plan:

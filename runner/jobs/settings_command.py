@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Collection, MutableMapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from runner.errors import UsageError
 from runner.jobs.settings_options import themes
 from runner.tomo.settings import NAMES, PLACES, ConfigFile, load_settings, read_config
 
@@ -17,8 +18,8 @@ _FILE = click.Path(path_type=Path, readable=False)  # what cannot be read, we sa
 class SettingsCommand(click.Command):
     """A command that takes a scan, a volume and all settings, from the command line and from a file.
 
-    Its function is called with ``scan``, ``volume`` and ``settings``, beside what is its own; and with
-    ``init``, the file of settings that is to be written in place of a volume, or None.
+    Its function is called with ``scan``, ``volume`` and ``settings``, beside what is its own; with ``notes``
+    on the file of settings; and with ``init``, a file to write them into in place of a volume, or None.
     """
 
     def __init__(self, name: str, *, params: list[click.Parameter], **attributes: Any) -> None:
@@ -27,7 +28,8 @@ class SettingsCommand(click.Command):
         config = click.Option(
             ["--config"],
             type=_FILE,
-            help="TOML file with any of these settings, scan and volume; the command line goes before it.",
+            help="File with any of these settings, scan and volume: TOML, or nabu.conf, tomocupy.conf or "
+            "tomopy.conf. The command line goes before it.",
         )
         init = click.Option(
             ["--init"],
@@ -77,6 +79,18 @@ def _put_together(params: MutableMapping[str, Any]) -> None:
     params["init"] = (params.pop("volume") or Path("recon.toml")) if params["init"] else None
     path = params.pop("config")
     file = ConfigFile() if path is None else read_config(path)
-    params["settings"] = load_settings(file, {name: params.pop(name) for name in NAMES})
+    given = {name: value for name in NAMES if (value := params.pop(name)) is not None}
+    _check_usable(file, {*given, *(name for name in PLACES if params.get(name))})
+    params["settings"] = load_settings(file, given)
+    params["notes"] = file.notes
     params["scan"] = params["scan"] or file.scan
     params["volume"] = params.get("volume") or file.volume
+
+
+def _check_usable(file: ConfigFile, given: Collection[str]) -> None:
+    """Say all that another program's file asks for and is not done here, a line each."""
+    refusals = file.refusals(given)
+    if len(refusals) > 1:
+        for why in refusals:
+            click.echo(why, err=True)
+        raise UsageError(f"{file.path} asks for {len(refusals)} things that are not done here", "see above")

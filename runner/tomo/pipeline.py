@@ -339,7 +339,7 @@ def content_of(
         pixel_size=scan.pixel_size,
         greys=greys,
         defects=scan.defects,
-        provenance=collect(scan.path, typed, parameters),
+        provenance=collect(scan.path, typed, parameters, files_of(scan)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import signal
 import time
@@ -14,6 +13,7 @@ import pytest
 
 from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.processes import Command
+from tests.cluster.volume_kills import kill_often, struck
 from tests.cluster.volumes import pixels, slices_there
 from tests.cluster.ways import Way
 
@@ -63,27 +63,8 @@ def test_killed_again_and_again(way: Way) -> None:
     assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock"))]
 
 
-@pytest.mark.parametrize("way", ["local"], indirect=True)
-def test_every_form_is_the_same_after_a_kill_at_a_random_moment(way: Way) -> None:
-    write_scan(way.folder / "scan.nx", Settings(columns=96, rows=400, angles=60, noise=False))
-    how = ("--method", "fbp", "--center", "47.5", "--dtype", "uint16", "--greys", "0:0.5")
-    assert way.run("--quiet", "reconstruct", "scan.nx", "reference.h5", *how, ranks=2).code == 0
-    expected = pixels(way.folder / "reference.h5")
-    moments = random.Random(6)
-    for name in ("volume.tif", "volume.zarr", "stack"):
-        words = ["--quiet", "reconstruct", "scan.nx", name, *how]
-        with way.start(*words, ranks=2) as command:
-            end = time.monotonic() + 60
-            while not (way.folder / f"{name}.partial").exists():
-                assert command.running(), command.stderr
-                assert time.monotonic() < end, command.stderr
-                time.sleep(0.01)
-            time.sleep(moments.uniform(0, 0.4))
-            kill_all(command)
-        assert not (way.folder / name).exists()
-        result = way.run(*words, ranks=2)
-        assert result.code == 0, result.err
-        assert "all 400 slices written and verified" in result.out
-        assert np.array_equal(pixels(way.folder / name), expected)
-    assert {path.name for path in way.folder.iterdir()} >= {"volume.tif", "volume.zarr", "stack"}
-    assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock", ".new"))]
+@pytest.mark.timeout(300)  # some ten runs
+def test_random_processes_of_every_form_at_random_moments(local: Way) -> None:
+    """A few; ``python -m tests.cluster.volume_kills`` does as many as one likes."""
+    dealt = kill_often(local, 1, seed=6)
+    assert all(struck(volumes) for volumes in dealt.values())

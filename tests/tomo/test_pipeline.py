@@ -26,10 +26,11 @@ from runner.tomo.volume.provenance import collect
 from .conftest import local_client, pixels
 
 SETTINGS = Settings(center=24.5)
+UNFINISHED = [".volume.h5.partial.spare", "volume.h5.partial"]
 
 
 def names(folder):
-    return [path.name for path in folder.iterdir()]
+    return sorted(path.name for path in folder.iterdir())
 
 
 def by_hand(scan_path, volume, height, *, method="fourier", threads=1, center=24.5):
@@ -141,7 +142,7 @@ def test_when_the_time_is_over_what_was_made_is_kept(small_scan, tmp_path, expec
     volume = tmp_path / "volume.h5"
     with pytest.raises(PartialError) as stopped:
         reconstruct(small_scan, volume, SETTINGS, client, on_progress=look, seconds_left=lambda: left)
-    assert names(tmp_path) == ["volume.h5.partial"]
+    assert names(tmp_path) == UNFINISHED
     with h5py.File(partial_path(volume)) as file:
         made = file["entry/reconstruction/status"][:] == 1
         kept = file[DATASET][:]
@@ -261,7 +262,7 @@ def test_a_run_that_was_stopped_is_gone_on_with(small_scan, tmp_path, expected, 
     volume, notes = tmp_path / "volume.h5", []
     run_until(16, small_scan, volume, client)
     run_until(16, small_scan, volume, client)
-    assert names(tmp_path) == ["volume.h5.partial"]
+    assert names(tmp_path) == UNFINISHED
     outcome = reconstruct(small_scan, volume, SETTINGS, client, on_note=notes.append)
     assert 16 <= outcome.made <= 68
     assert f"going on with {volume}.partial: {100 - outcome.made} of 100 slices are there" in notes
@@ -284,9 +285,23 @@ def test_other_settings_do_not_go_on(small_scan, tmp_path, expected, client):
     other = replace(SETTINGS, window="hann")
     with pytest.raises(WriteError, match=r"was begun with window ram-lak \(now hann\); .*--overwrite"):
         reconstruct(small_scan, volume, other, client)
-    assert names(tmp_path) == ["volume.h5.partial"]
+    assert names(tmp_path) == UNFINISHED
     assert reconstruct(small_scan, volume, SETTINGS, client, overwrite=True).made == 100
     np.testing.assert_array_equal(pixels(volume), expected)
+
+
+def test_changed_frames_do_not_go_on(small_scan, tmp_path, client):
+    frames, scan, volume = tmp_path / "frames.h5", tmp_path / "scan.nx", tmp_path / "volume.h5"
+    frames.write_bytes(small_scan.read_bytes())
+    with h5py.File(scan, "w") as file:
+        file["entry"] = h5py.ExternalLink("frames.h5", "/entry")
+    run_until(16, scan, volume, client)
+    state = frames.stat()
+    with h5py.File(frames, "r+") as file:
+        file["entry/instrument/detector/data"][5, 60] += 100
+    os.utime(frames, ns=(state.st_atime_ns, state.st_mtime_ns + 1000))
+    with pytest.raises(WriteError, match=r"was begun with files 2 of .* \(now 2 of .*--overwrite"):
+        reconstruct(scan, volume, SETTINGS, client)
 
 
 def test_only_what_could_not_be_made_is_tried_again(damaged_scan, tmp_path, client):

@@ -142,7 +142,7 @@ def test_a_volume_with_a_mask_of_nan_is_gone_on_with(small_scan, tmp_path, clien
     [
         ({"mask_value": math.inf}, "give a number, or nan"),
         ({"mask_value": math.nan, "mask": True, "dtype": "uint8"}, "float16"),
-        ({"mask_value": 1.0, "origins": {"mask_value": "command line"}}, "say --mask as well"),
+        ({"mask_value": 1.0}, "say --mask as well"),
         ({"x": "7"}, "x '7' is no range"),
     ],
 )

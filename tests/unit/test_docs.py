@@ -146,6 +146,7 @@ def test_commands_are_found() -> None:
 def test_command_is_understood(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # where the files of settings lie that the pages speak of
     Path("recon.toml").write_text('scan = "scan.nx"\nvolume = "volume.h5"\n')
+    Path("nabu.conf").write_text("[dataset]\nlocation = scan.nx\n[reconstruction]\n")
     context = understood(runner, words)
     name, *args = context.params["job"] or ("",)
     if context.params["module"] is None and name in BUILT_INS:

@@ -95,14 +95,14 @@ def retrieve(
     """
     from runner.tomo.correct.running_means import running_means  # numba is slow to import
 
-    decay, gain = _frequencies(paganin.length, sinograms.shape[2])
+    decay, leap, gain = _frequencies(paganin.length, sinograms.shape[2])
     ensure_compiled("phase retrieval", _run_once)
 
     def treat(angle: int) -> None:
-        waves = np.exp(-sinograms[:, angle])
-        waves = fft.dct(waves, axis=1, overwrite_x=True)
+        waves = np.negative(sinograms[:, angle])
+        waves = fft.dct(np.exp(waves, out=waves), axis=1, overwrite_x=True)
         smooth = np.empty((inner.stop - inner.start, waves.shape[1]), np.float32)
-        running_means(waves, decay, gain, inner.start, BLOCK, paganin.margin, smooth)
+        running_means(waves, decay, leap, gain, inner.start, BLOCK, paganin.margin, smooth)
         transmission = fft.idct(smooth, axis=1, overwrite_x=True)
         np.maximum(transmission, _LEAST, out=transmission)
         np.negative(np.log(transmission, out=transmission), out=sinograms[inner, angle])
@@ -111,19 +111,20 @@ def retrieve(
     return sinograms[inner]
 
 
-def _frequencies(length: float, columns: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """For each frequency along the columns: how a running mean of rows decays, and the gain of both together.
+def _frequencies(length: float, columns: int) -> tuple[NDArray[np.float32], ...]:
+    """For each frequency along the columns: how a mean of rows decays in a row and in a block, and its gain.
 
-    The filter ``1 / (1 + L^2 (2 - 2 cos k) + L^2 (2 - 2 cos l))`` with l along the rows is
-    ``gain (1 - p)^2 / |1 - p e^(i l)|^2``.
+    The filter ``1 / (1 + L^2 (2 - 2 cos k) + L^2 (2 - 2 cos l))`` with l along the rows gives the row that is
+    n away the share ``p^|n| (1 - p) / (1 + p)`` of its value at l = 0.
     """
     along = 1 + length**2 * (2 - 2 * np.cos(np.pi * np.arange(columns) / columns))
     decay = np.exp(-np.arccosh(1 + along / (2 * length**2)))
-    return decay.astype(np.float32), (1 / along).astype(np.float32)
+    gain = 1 / along / (1 + decay)
+    return decay.astype(np.float32), (decay**BLOCK).astype(np.float32), gain.astype(np.float32)
 
 
 def _run_once() -> None:
     from runner.tomo.correct.running_means import running_means
 
     line = np.ones(1, np.float32)
-    running_means(line[np.newaxis], line / 2, line, 0, 1, 1, line[np.newaxis].copy())
+    running_means(line[np.newaxis], line / 2, line / 2, line, 0, 1, 1, line[np.newaxis].copy())

@@ -25,6 +25,7 @@ WINDOWS: Mapping[str, Callable[[NDArray[np.floating]], NDArray[np.floating]]] = 
         "cosine": lambda f: np.cos(np.pi * f / 2),
         "hann": lambda f: 0.5 + 0.5 * np.cos(np.pi * f),
         "hamming": lambda f: 0.54 + 0.46 * np.cos(np.pi * f),
+        "parzen": lambda f: (1 - np.minimum(f, 1)) ** 3,  # as tomopy and tomocupy call it
         "butterworth": lambda f: 1 / np.sqrt(1 + f**8),
         "linear": lambda f: np.sinc(f / 2) ** 2,
     }

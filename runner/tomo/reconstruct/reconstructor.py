@@ -81,7 +81,8 @@ class Reconstructor:
         Of `fourier`: within 1e-3 or 1e-4 of the exact sum, as the root of the mean square.
     window : str
         Window on the ramp filter: ``"ram-lak"``, ``"shepp-logan"``, ``"cosine"``, ``"hann"``, ``"hamming"``,
-        ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that interpolate linearly.
+        ``"parzen"``, ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that
+        interpolate linearly.
     cutoff : float
         Where the window ends, as a fraction of the Nyquist frequency.
     padding : {"edge", "zero"}

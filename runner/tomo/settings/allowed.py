@@ -8,7 +8,7 @@ from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
 METHODS = ("fourier", "exact", "fbp")
 QUALITIES = ("standard", "high")
 DEVICES = ("cpu", "gpu", "auto")
-WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "butterworth", "linear")
+WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "parzen", "butterworth", "linear")
 PADDINGS = ("edge", "zero")
 BINS = (1, 2, 4, 8)
 FIELDS = ("auto", "full", "half")

@@ -119,24 +119,16 @@ def grey_window(name: str, value: Any) -> str:
     return value
 
 
-def whole(least: int, most: int, unit: str) -> Callable[[str, Any], int | None]:
-    """Allow a whole number, or none."""
+def bin_factor() -> Check:
+    """Allow some powers of two."""
+    words = ", ".join(map(str, BINS))
 
-    def check(name: str, value: Any) -> int | None:
-        if value is not None and (type(value) is not int or not least <= value <= most):
-            raise UsageError(
-                f"{name} {value!r} is not allowed", f"give a whole number from {least} to {most}{unit}"
-            )
+    def check(name: str, value: Any) -> int:
+        if type(value) is not int or value not in BINS:
+            raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {words}")
         return value
 
-    return check
-
-
-def bin_factor(name: str, value: Any) -> int:
-    """Allow some powers of two."""
-    if type(value) is not int or value not in BINS:
-        raise UsageError(f"{name} {value!r} is not allowed", f"choose one of {', '.join(map(str, BINS))}")
-    return value
+    return Check(words, check)
 
 
 def number(name: str, value: Any) -> float:
@@ -144,3 +136,15 @@ def number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
         raise UsageError(f"{name} {value!r} is not allowed", "give a number, or nan")
     return float(value)
+
+
+def whole(least: int, most: int, unit: str) -> Check:
+    """Allow a whole number, or none."""
+    words = f"a whole number from {least} to {most}{unit}"
+
+    def check(name: str, value: Any) -> int | None:
+        if value is not None and (type(value) is not int or not least <= value <= most):
+            raise UsageError(f"{name} {value!r} is not allowed", f"give {words}")
+        return value
+
+    return Check(words, check)

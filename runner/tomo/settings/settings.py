@@ -159,7 +159,7 @@ class Settings:
                 "say --dtype uint16 or uint8, or leave --greys out",
             )
 
-        if self.origin("mask_value") != "default" and not self.mask:
+        if self.mask_value != 0 and not self.mask:
             raise UsageError(
                 f"mask_value {self.mask_value:g} is for what lies outside of the mask, and there is none",
                 "say --mask as well",
@@ -193,7 +193,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
         "field_of_view": one_of(*FIELDS),
-        "bin": bin_factor,
+        "bin": bin_factor(),
         **dict.fromkeys(("rows", "x", "y"), row_range),
         "units": one_of(*UNITS),
         "flats_by": one_of(*FLATS_BY),

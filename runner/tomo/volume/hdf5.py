@@ -300,6 +300,7 @@ def _write_process(entry: h5py.Group, provenance: Provenance) -> h5py.Group:
     parameters["raw_file"] = str(provenance.scan)
     parameters["raw_file"].attrs["size"] = provenance.scan_size
     parameters["raw_file"].attrs["last_change"] = provenance.scan_changed
+    parameters["raw_file"].attrs["files"] = provenance.inputs
     for parameter in provenance.parameters:
         parameters[parameter.name] = parameter.value
         parameters[parameter.name].attrs["origin"] = parameter.origin

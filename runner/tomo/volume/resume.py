@@ -122,6 +122,7 @@ def describe(content: Content) -> dict[str, Value]:
         "scan": str(provenance.scan),
         "size of the scan": provenance.scan_size,
         "last change of the scan": provenance.scan_changed,
+        "files": provenance.inputs,
         "shape": str(tuple(content.shape)),
         "first row": content.first_row,
     }
@@ -139,6 +140,7 @@ def _read(file: h5py.File, path: Path) -> Unfinished:
         "scan": plain(raw),
         "size of the scan": int(raw.attrs["size"]),
         "last change of the scan": str(raw.attrs["last_change"]),
+        "files": str(raw.attrs["files"]),
         "shape": str(tuple(target.shape)),
         "first row": target.first_row,
     }

@@ -37,6 +37,7 @@ def test_the_ramp_is_the_frequency_but_for_the_cut_of_its_kernel(length):
         ("cosine", np.sqrt(0.5), 0),
         ("hann", 0.5, 0),
         ("hamming", 0.54, 0.08),
+        ("parzen", 0.125, 0),
         ("butterworth", 1 / np.sqrt(1 + 0.5**8), np.sqrt(0.5)),
         ("linear", (np.sin(np.pi / 4) / (np.pi / 4)) ** 2, (2 / np.pi) ** 2),
     ],

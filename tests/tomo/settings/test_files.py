@@ -28,7 +28,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_defaults(
         ("centre = 3", "did you mean center"),
         ("windw = 'hann'", "did you mean window"),
         ("qqqq = 1", "it may hold scan, volume, entry, projections"),
-        ("window = 'parzen'", "choose one of ram-lak, "),
+        ("window = 'tukey'", "choose one of ram-lak, "),
         ("method = 3", "choose one of fourier, exact, fbp"),
         ("quality = 'best'", "choose one of standard, high"),
         ("cutoff = 0", "above 0 and up to 1"),

@@ -28,7 +28,7 @@ from runner.tomo.volume.spare import spare_path
 
 ROWS = 19  # a shard of zarr and a part of one
 FORMS = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
-RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, seconds=0.5, worker="tcp://a")]
+RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, worker="tcp://a", begun=0.0, seconds={"read": 0.5})]
 OF_A_RUN = ("entry/entry_identifier_uuid", "entry/end_time")
 
 

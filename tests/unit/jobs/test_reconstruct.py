@@ -58,7 +58,7 @@ def test_reading_the_command_line_loads_nothing_heavy():
         ("scan.nx volume.h5 --center -5", "a number from 0 up, or auto"),
         ("scan.nx volume.h5 --method gridrec", "fourier"),
         ("scan.nx volume.h5 --method fbp --device gpu", "does not run on a GPU"),
-        ("scan.nx volume.h5 --window parzen", "ram-lak"),
+        ("scan.nx volume.h5 --window tukey", "ram-lak"),
         ("scan.nx volume.h5 --cutoff 2", "above 0 and up to 1"),
         ("scan.nx volume.h5 --rows 3", "FIRST:END"),
         ("scan.nx volume.h5 --rings sorted", "did you mean sorting?"),

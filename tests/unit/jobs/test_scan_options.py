@@ -14,7 +14,7 @@ from runner.tomo.sources import NAMES, Sources
 @pytest.mark.parametrize("module", [check, center, reconstruct])
 def test_all_commands_have_all_options(module):
     options = {name for parameter in module.command.params for name in parameter.opts}
-    assert {f"--{name}" for name in NAMES} <= options
+    assert {f"--{name.replace('_', '-')}" for name in NAMES} <= options
 
 
 def test_sources_are_settings_too(tmp_path):

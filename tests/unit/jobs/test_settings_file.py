@@ -86,3 +86,48 @@ def test_with_a_volume_named_it_is_all_that_a_reconstruction_needs(scan):
     file.write_text(file.read_text().replace("#volume = ", "volume = ").replace("#window = ", "window = "))
     given = command.make_context("reconstruct", ["--config", "recon.toml"]).params
     assert (given["scan"], given["volume"]) == (scan, Path("volume.h5"))
+
+
+NABU = """
+[dataset]
+location = {scan}
+[phase]
+method = paganin
+delta_beta = 250
+unsharp_coeff = 3
+unsharp_sigma = 0.8
+[reconstruction]
+end_z = 9
+rotation_axis_position = {axis}
+[resources]
+workers = 4
+"""
+UNSHARP = ("--unsharp", "gaussian:sigma=0.8,coeff=3")
+
+
+def test_the_file_of_another_program_becomes_one_of_ours(scan, capsys):
+    Path("nabu.conf").write_text(NABU.format(scan=scan, axis="24.5"))
+    with pytest.raises(UsageError, match=r"give --unsharp gaussian:sigma=0\.8,coeff=3"):
+        run(("--init", "--config", "nabu.conf"))
+    assert run(("--init", "--config", "nabu.conf", *UNSHARP)) == 0
+    assert "nabu.conf: resources.workers = 4 is not used" in capsys.readouterr().err
+    file = read_config(Path("recon.toml"))
+    assert (file.scan, file.volume) == (scan, scan.with_name("scan_rec.hdf5"))
+    assert dict(file.settings) == {
+        "delta_beta": 250.0,
+        "rows": ":10",
+        "center": 24.5,
+        "unsharp": "gaussian:sigma=0.8,coeff=3.0",
+    }
+
+
+def test_all_that_is_not_done_here_is_said_a_line_each(scan, capsys):
+    Path("nabu.conf").write_text(NABU.format(scan=scan, axis="").replace("paganin", "CTF"))
+    with pytest.raises(UsageError, match=r"nabu.conf asks for 3 things that are not done here; see above"):
+        run(("--config", "nabu.conf"))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[1] for line in lines] == [
+        "phase.method",
+        "phase.unsharp_coeff",
+        "reconstruction.rotation_axis_position",
+    ]
