@@ -17,6 +17,7 @@ _LEAST_WINDOW = 3
 _BLURRED = 30.0  # columns: L of a phase retrieval that sees nothing smaller
 _SIGMAS = 6  # standard deviations that a Gaussian is wide
 _DRIFT = 0.01  # of the beam
+_SAME_AXIS = 1.0  # columns
 
 
 def advise(scan: Scan, settings: Settings) -> list[Finding]:
@@ -54,6 +55,21 @@ def about_currents(scan: Scan) -> list[Finding]:
         return []
     what = f"the ring current differs by up to {worst:.1%} from what the flats tell of it"
     return [warning(what, "follow it with --ring-current")]
+
+
+def about_axis(scan: Scan, position: float) -> list[Finding]:
+    """Hold the axis that is used against the one that the scan tells, where it does.
+
+    Parameters
+    ----------
+    scan : Scan
+    position : float
+        Column of the detector.
+    """
+    if scan.axis_hint is None or abs(scan.axis_hint - position) <= _SAME_AXIS:
+        return []
+    what = f"the rotation axis is at column {position:.2f}, and the scan says {scan.axis_hint:.2f}"
+    return [warning(what, f"see both in a sweep; --center {scan.axis_hint:.2f} takes what the scan says")]
 
 
 def window_of(rings: Choice) -> float:

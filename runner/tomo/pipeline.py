@@ -13,7 +13,7 @@ from pathlib import Path
 from distributed import Client
 
 from runner.errors import ScanError
-from runner.tomo.advice import advise
+from runner.tomo.advice import about_axis, advise
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
@@ -182,7 +182,7 @@ def reconstruct(
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        findings = (*inspection.findings, *advise(used, settings))
+        findings = (*inspection.findings, *advise(used, settings), *about_axis(scan, axis.position))
         for line in (*findings, left_over(scan, settings.bin)):
             if line:
                 on_note(str(line))

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from runner.tomo.advice import about_currents, advise, window_of
+from runner.tomo.advice import about_axis, about_currents, advise, window_of
 from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.physics import as_used
 from runner.tomo.pipeline import reconstruct
@@ -101,6 +101,13 @@ def test_a_ring_current_that_flats_do_not_tell(scan):
     assert texts(told((200.0, 180.0)), ring_current=True) == []
 
 
+@pytest.mark.parametrize(("hint", "told"), [(None, 0), (24.0, 0), (25.5, 0), (22.9, 1)])
+def test_an_axis_far_from_what_the_scan_says(scan, hint, told):
+    found = about_axis(replace(scan, axis_hint=hint), 24.5)
+    assert len(found) == told
+    assert all("at column 24.50, and the scan says 22.90" in finding.what for finding in found)
+
+
 def test_it_is_told_by_check_and_by_a_reconstruction(tmp_path, monkeypatch, client):
     path = tmp_path / "scan.nx"
     write_scan(path, Simulated(rows=4, columns=48, angles=40, flats=3, darks=2, center=24.5, noise=False))
@@ -109,9 +116,9 @@ def test_it_is_told_by_check_and_by_a_reconstruction(tmp_path, monkeypatch, clie
     monkeypatch.chdir(tmp_path)
     assert any("the ring current differs by up to 18.1%" in line for line in check("scan.nx")[1])
     said = []
-    chosen = Settings(center=24.5, rings="all", rows="0:1")
+    chosen = Settings(center=24.5, rings="sorting", rows="0:1")
     reconstruct(path, tmp_path / "volume.h5", chosen, client, on_note=said.append)
     assert [line.split()[1:4] for line in said if line.startswith("warning")] == [
-        ["--rings", "all", "looks"],
+        ["--rings", "sorting", "looks"],
         ["the", "ring", "current"],
     ]

@@ -104,7 +104,7 @@ def _check(opened: Scan, problems: Problems) -> Scan:
         problems.add(check_sampling(opened.angles, opened.columns))
     if opened.axis_hint is not None:
         hint = f"the scan says that the rotation axis is at column {opened.axis_hint:g}"
-        problems.add([note(hint, "give it with --center to use it")])
+        problems.add([note(hint, "what is found is held against it; --center uses it")])
     scan, found = check_units(opened)
     problems.add(found)
     sample = problems.attempt(take_sample, scan) if scan.projections.count else None

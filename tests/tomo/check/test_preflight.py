@@ -146,13 +146,16 @@ TOLD = {
             put_quantity("entry/instrument/detector/x_rotation_axis_pixel_position", 1.25, "pixel")(file),
             put_quantity("entry/instrument/detector/field_of_view", "Half", None)(file),
             put_quantity("entry/instrument/detector/x_flipped", True, None)(file),
+            put_quantity("entry/instrument/detector/y_flipped", True, None)(file),
         ),
         lines("""
-            warning: the detector's left and right are exchanged (x_flipped): the volume will be
-              a mirror image; mirror it afterwards, if the hand of the object matters
+            warning: the detector's top and bottom are exchanged (y_flipped): the volume will be
+              a mirror image; reverse the order of its slices, if the hand of the object matters
             note: the scan says that its field of view is half: the axis is near one end of it
-            note: the scan says that the rotation axis is at column 24.75; give it with --center
-              to use it
+            note: the detector's left and right are exchanged (x_flipped): slices will be turned
+              by half a turn; that is no mirror image
+            note: the scan says that the rotation axis is at column 24.75; what is found is held
+              against it; --center uses it
         """),
     ),
 }
