@@ -89,6 +89,14 @@ def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:
     return {}
 
 
+def _double_flat(enabled: str, sigma: str) -> Mapping[str, Any]:
+    if not truth(enabled):
+        return {}
+    if sigma and float(sigma) == 0:  # the mean of the logarithms, which is not that of the transmissions
+        raise NotDoneHereError("has a dff_sigma of 0: leave that out, or give --double-flat", "double_flat")
+    return {"double_flat": float(sigma or 0)}
+
+
 def _rings(method: str, options: str) -> Mapping[str, Any]:
     if method.lower() in ("", "none"):
         return {}
@@ -227,7 +235,7 @@ RULES: tuple[Rule, ...] = (
         why="flats are not distorted here",
     ),
     needless(
-        "preproc.normalize_srcurrent", "0", default="1", why="grey values do not follow the ring current here"
+        "preproc.normalize_srcurrent", "0", default="1", why="that is done where --ring-current asks for it"
     ),
     Rule(
         keys={"preproc.ccd_filter_enabled": "0", "preproc.ccd_filter_threshold": "0.04"},
@@ -236,8 +244,11 @@ RULES: tuple[Rule, ...] = (
     ),
     only("preproc.detector_distortion_correction", "", "none", why="is not done here"),
     needless("preproc.detector_distortion_correction_options", "", why="there is no such correction here"),
-    only("preproc.double_flatfield", "0", "false", "no", why="is not done here"),
-    needless("preproc.dff_sigma", "", why="there is no double flat field here"),
+    Rule(
+        keys={"preproc.double_flatfield": "0", "preproc.dff_sigma": ""},
+        read=_double_flat,
+        becomes=("double_flat",),
+    ),
     only("preproc.take_logarithm", "1", "true", "yes", why="is not done here: the logarithm is always taken"),
     only("preproc.log_min_clip", "1e-6", "0.000001", "1e-06", why="is 1e-6 here"),
     only("preproc.log_max_clip", "10.0", "10", "10.", why="is 10 here"),
