@@ -172,7 +172,7 @@ class _Display:
     def __call__(self, progress: Progress) -> None:
         if self._meter is None:
             self._meter = ProgressMeter(progress.total, "slices", sys.stderr)
-        self._meter.update(progress.done)
+        self._meter.update(progress.done, f"{progress.running} of {progress.chunks} chunks are being made")
 
     def close(self) -> None:
         if self._meter is not None:

@@ -98,7 +98,11 @@ def _flats(mode: str) -> Mapping[str, Any]:
 def _double_flat(mode: str, sigma: str) -> Mapping[str, Any]:
     if mode.lower() not in ("1", "true", "0", "false"):
         raise NotDoneHereError("is a file: give --double-flat", "double_flat")
-    return {"double_flat": float(sigma or 0)} if truth(mode) else {}
+    if not truth(mode):
+        return {}
+    if sigma and float(sigma) == 0:  # the mean of the logarithms, which is not that of the transmissions
+        raise NotDoneHereError("has a dff_sigma of 0: leave that out, or give --double-flat", "double_flat")
+    return {"double_flat": float(sigma or 0)}
 
 
 def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:

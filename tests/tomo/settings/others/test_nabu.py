@@ -96,6 +96,7 @@ def test_what_it_says_is_what_we_do(changed, changes, settings):
         ({"preproc.flatfield": "pca"}, "flatfield = pca", {}),
         (MEDIAN, "--zingers", {"zingers": 0.1}),
         ({"preproc.double_flatfield": "force-load"}, "--double-flat", {"double_flat": 5.0}),
+        ({"preproc.double_flatfield": "1", "preproc.dff_sigma": "0.0"}, "dff_sigma", {"double_flat": 0.0}),
         ({"preproc.take_logarithm": "0"}, "logarithm", {}),
         ({"preproc.log_min_clip": "1e-5"}, "1e-6 here", {}),
         ({"preproc.sino_rings_correction": "munch"}, "--rings", {"rings": "wavelet-fft"}),
