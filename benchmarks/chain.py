@@ -203,7 +203,7 @@ def make_target(path: Path, first_row: int, rows: int, size: int) -> Target:
     return Target(
         path=path, offset=1 << 16, first_row=first_row, shape=(rows, size, size),
         status_offset=1 << 12, checksum_offset=1 << 13, run=run, run_offset=0,
-        clipped_offset=1 << 14,
+        clipped_offset=1 << 14, clipped_checksum_offset=1 << 15,
     )  # fmt: skip
 
 
