@@ -5,7 +5,17 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("launch", "map", "reconstruct", "chain", "memory", "corrections", "scheduler", "guard")
+NAMES = (
+    "launch",
+    "map",
+    "reconstruct",
+    "chain",
+    "overlap",
+    "memory",
+    "corrections",
+    "scheduler",
+    "guard",
+)
 
 
 def main() -> None:

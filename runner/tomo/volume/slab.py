@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import WriteError
+from runner.tomo.deflate import crc32
 from runner.tomo.share import share
-from runner.tomo.volume.crc import crc32
 from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
 
 _BLOCK = 1 << 20  # read back at a time, bytes: little enough to stay in a core's cache
