@@ -5,7 +5,18 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("launch", "map", "reconstruct", "chain", "memory", "scheduler", "guard")
+NAMES = (
+    "launch",
+    "map",
+    "reconstruct",
+    "chain",
+    "overlap",
+    "memory",
+    "corrections",
+    "scheduler",
+    "guard",
+    "pictures",
+)
 
 
 def main() -> None:

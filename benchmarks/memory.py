@@ -1,7 +1,8 @@
 """Hold the memory that a plan predicts against what a worker takes: real workers, twenty shapes.
 
 For each shape a Dask worker of its own, with the memory limit that the plan was made for, makes the plan's
-tallest chunk twice. Its peak is the kernel's (``VmHWM``), of the whole process.
+tallest chunk again and again, as many at once as the plan says. Its peak is the kernel's (``VmHWM``), of the
+whole process.
 
 Run it from the top of the repository::
 
@@ -11,6 +12,7 @@ Run it from the top of the repository::
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -21,13 +23,14 @@ from distributed import Client, LocalCluster
 from benchmarks.chain import layouts, make_target, write_scan
 from benchmarks.reconstruct import describe
 from runner.tomo.chunk import Job, process_chunk
+from runner.tomo.dispatch import run_chunks
 from runner.tomo.pipeline import plan_for, setup_of
 from runner.tomo.plan import Resources
 from runner.tomo.settings import Settings
 from runner.units import format_size
 
 _MIB = 1 << 20
-_SECONDS = 300
+_TIMES = 6  # enough that all stages are busy at once
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,11 @@ def main() -> None:
     """Measure, print a Markdown table, and write it and JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("build/bench"))
+    parser.add_argument("--cases", type=int, nargs="+", default=range(len(SHAPES)), help="which, from 0")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     rows = []
-    for shape in SHAPES:
+    for shape in (SHAPES[case] for case in options.cases):
         with tempfile.TemporaryDirectory(dir=options.output) as folder:
             rows.append(measure(shape, Path(folder)))
         print(table_of(rows)[-1], flush=True)
@@ -92,8 +96,8 @@ def measure(shape: Shape, folder: Path) -> dict[str, object]:
     scan = write_scan(folder / "scan.h5", shape.angles, shape.rows, shape.columns, storage)
     settings = Settings(center=(shape.columns - 1) / 2, method=shape.method, quality=shape.quality)
     resources = Resources(workers=1, memory=shape.limit * _MIB, threads=shape.threads)
-    # a worker gets three chunks at least: of three times as many rows, chunks are as tall as is wanted here
-    plan = plan_for(replace(scan, rows=3 * shape.rows), settings, resources)
+    # a worker gets eight chunks at least: of eight times as many rows, chunks are as tall as is wanted here
+    plan = plan_for(replace(scan, rows=8 * shape.rows), settings, resources)
     chunk = plan.chunks[0]
     target = make_target(folder / "volume", 0, chunk.rows, shape.columns)
     setup = setup_of(scan, plan, (shape.columns - 1) / 2, settings)
@@ -107,10 +111,17 @@ def measure(shape: Shape, folder: Path) -> dict[str, object]:
         ) as cluster,
         Client(cluster) as client,
     ):
-        for _ in range(2):
-            client.submit(process_chunk, job, chunk, pure=False).result(timeout=_SECONDS)
+        work = functools.partial(process_chunk, job)
+        _, failures, _ = run_chunks(client, work, [chunk] * _TIMES, at_once=plan.at_once)
+        if failures:
+            raise SystemExit(str(failures[0].cause))
         (peak,) = client.run(peak_of_this_process).values()
-    return asdict(shape) | {"chunk": chunk.rows, "predicted": plan.memory, "peak": peak}
+    return asdict(shape) | {
+        "chunk": chunk.rows,
+        "at_once": plan.at_once,
+        "predicted": plan.memory,
+        "peak": peak,
+    }
 
 
 def peak_of_this_process() -> int:
@@ -123,15 +134,17 @@ def peak_of_this_process() -> int:
 
 def table_of(rows: list[dict[str, object]]) -> list[str]:
     """Write the rows as Markdown."""
-    heads = "angles x columns", "rows", "threads", "limit", "what", "predicted", "peak", "peak / predicted"
+    heads = ("angles x columns", "rows, at once", "threads", "limit", "what", "predicted", "peak", "share")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
         what = ", ".join(str(row[name]) for name in ("method", "quality", "layout"))
         predicted, peak = int(str(row["predicted"])), int(str(row["peak"]))
-        lines.append(
-            f"| {row['angles']} x {row['columns']} | {row['chunk']} | {row['threads']} | {row['limit']} MiB "
-            f"| {what} | {format_size(predicted)} | {format_size(peak)} | {peak / predicted:.2f} |"
-        )
+        cells = (
+            f"{row['angles']} x {row['columns']}", f"{row['chunk']}, {row['at_once']}", row["threads"],
+            f"{row['limit']} MiB", what, format_size(predicted), format_size(peak),
+            f"{peak / predicted:.2f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
 

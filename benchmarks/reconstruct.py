@@ -112,7 +112,7 @@ def measure(
             except AbsentError as absent:
                 print(f"  {absent}", flush=True)
                 continue
-            few = problem.sinograms[: peer.slices]
+            few = (problem.aside if peer.aside else problem.sinograms)[: peer.slices]
             image = peer.run(few)[0]
             pairs, began = [], time.perf_counter()
             while not pairs or (len(pairs) < repeat and time.perf_counter() - began < _LONG):

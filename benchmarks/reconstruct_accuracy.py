@@ -44,7 +44,7 @@ class Reference:
     def align(self, image: np.ndarray, peer: Peer) -> np.ndarray:
         """Turn a slice as the phantom lies: contenders have conventions of their own."""
         turned = [np.rot90(side, turns) for side in (image, image[:, ::-1]) for turns in range(4)]
-        offsets = (-0.5, 0.0, 0.5) if peer.astray else (0.0,)
+        offsets = (-0.5, 0.0, 0.5) if peer.aside else (0.0,)
         moved = [_moved(one, offset) for one in turned for offset in itertools.product(offsets, offsets)]
         return min(moved, key=lambda one: _relative(one, self.truth))
 
@@ -59,15 +59,17 @@ def make_problem(columns: int, angles: int, threads: int) -> tuple[Problem, Refe
     pixel = 2.0 / columns  # cm
     degrees = np.arange(angles) * 180 / angles
     body = example(0.95, 1.0)
-    detector = Detector(rows=1, columns=columns, pixel=pixel, center=(columns - 1) / 2)
-    sinogram = project(body, degrees, detector)[:, 0]
+    sinogram, aside = (
+        project(body, degrees, Detector(rows=1, columns=columns, pixel=pixel, center=center)).swapaxes(0, 1)
+        for center in ((columns - 1) / 2, columns // 2)
+    )
     truth = voxelise(body, slices=1, size=columns, pixel=pixel)[0] * pixel
     near = np.abs(truth - 0.7 * pixel) < 1e-6 * pixel
     inner = near & _disk(columns, 0.9)
     for axis in (0, 1):  # away from edges, where the sharpness of a method is not its bias
         for step in range(1, columns // 40 + 1):
             inner &= np.roll(near, step, axis) & np.roll(near, -step, axis)
-    problem = Problem(degrees, np.repeat(sinogram[np.newaxis], 16, axis=0), threads)
+    problem = Problem(degrees, sinogram.repeat(16, axis=0), aside.repeat(2, axis=0), threads)
     exact = {window: _exact_slice(problem, window) for window in ("ram-lak", "linear")}
     return problem, Reference(truth, inner, exact)
 

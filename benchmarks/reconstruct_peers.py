@@ -17,10 +17,14 @@ Run = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Problem:
-    """Angles (angle,) in degrees; sinograms (slice, angle, column), the axis in the middle."""
+    """Angles (angle,) in degrees; sinograms (slice, angle, column), the axis in the middle.
+
+    In `aside`, two of the sinograms, it falls on the column ``columns // 2``, where some programs expect it.
+    """
 
     angles: np.ndarray
     sinograms: np.ndarray
+    aside: np.ndarray
     threads: int
 
     @property
@@ -33,7 +37,8 @@ class Problem:
 class Peer:
     """A plan: `run` takes as many sinograms as `slices` at most.
 
-    `window` is the engine's window that makes a slice as smooth; `astray`: slices may lie half a pixel off.
+    `window` is the engine's window that makes a slice as smooth. `aside` says that it wants those sinograms,
+    and that its slices lie half a pixel off.
     """
 
     run: Run
@@ -41,7 +46,7 @@ class Peer:
     note: str = ""
     makes_images: bool = True
     window: str = "ram-lak"
-    astray: bool = False
+    aside: bool = False
 
 
 class AbsentError(Exception):
@@ -159,7 +164,7 @@ def algotom_fbp(problem: Problem) -> Peer:
 
 def algotom_dfi(problem: Problem) -> Peer:
     module = _load("algotom.rec.reconstruction", "algotom")
-    angles, middle = np.deg2rad(problem.angles), (problem.columns - 1) / 2
+    angles, middle = np.deg2rad(problem.angles), problem.columns // 2
 
     def run(sinograms: np.ndarray) -> np.ndarray:
         return np.stack(
@@ -173,7 +178,7 @@ def algotom_dfi(problem: Problem) -> Peer:
         )  # fmt: skip
 
     _numba_threads(problem.threads)
-    return Peer(run, 2, "direct Fourier inversion, interpolated", astray=True)
+    return Peer(run, 2, "direct Fourier inversion, interpolated", aside=True)
 
 
 def _numba_threads(threads: int) -> None:
@@ -220,7 +225,7 @@ def skimage_iradon(problem: Problem) -> Peer:
             ]
         )
 
-    return Peer(run, 1, "linear interpolation; one thread always", window="linear", astray=True)
+    return Peer(run, 1, "linear interpolation; one thread always", window="linear", aside=True)
 
 
 def nabu_fbp(problem: Problem) -> Peer:
@@ -233,7 +238,11 @@ def nabu_fbp(problem: Problem) -> Peer:
     )
     processors = [device for platform in cl.get_platforms() for device in platform.get_devices()]
     plan = backprojection.OpenCLBackprojector(
-        shape, angles=angles, filter_name="none", backend_options={"ctx": cl.Context(processors[:1])}
+        shape,
+        angles=angles,
+        filter_name="none",
+        backend_options={"ctx": cl.Context(processors[:1])},
+        extra_options={"use_textures": False},  # which on a processor are slower
     )
 
     def run(sinograms: np.ndarray) -> np.ndarray:

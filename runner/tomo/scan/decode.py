@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from runner.tomo.deflate import DeflateError, decompress
 from runner.tomo.scan.plugins import plugin_decoder
 from runner.tomo.scan.stored import Filter
 
 Bytes = bytes | memoryview
 Decoder = Callable[[Bytes, int], Bytes]
-"""Takes a chunk's bytes and their number in the end; raises ValueError or zlib.error if they are damaged."""
+"""Takes a chunk's bytes and their number in the end; raises ValueError if they are damaged."""
 
 
 def decoders_of(filters: Sequence[Filter]) -> list[Decoder] | None:
@@ -27,7 +27,7 @@ def decode(stored: Bytes, decoders: Sequence[Decoder], mask: int, nbytes: int) -
 
     Raises
     ------
-    ValueError, zlib.error
+    ValueError
         If it does not become `nbytes` bytes.
     """
     for number, decoder in reversed(list(enumerate(decoders))):
@@ -47,7 +47,10 @@ def _decoder(code: int, values: tuple[int, ...]) -> Decoder | None:
 
 
 def _inflate(stored: Bytes, nbytes: int) -> bytes:
-    return zlib.decompress(stored, bufsize=nbytes)
+    try:
+        return decompress(stored, bufsize=nbytes)
+    except DeflateError as damage:
+        raise ValueError("a chunk is damaged") from damage
 
 
 def _unshuffle(stored: Bytes, itemsize: int) -> memoryview:

@@ -101,7 +101,7 @@ class Reader:
         ------
         OSError, EOFError
             If the file cannot be read, or ends too early.
-        ValueError, zlib.error
+        ValueError
             If a chunk is not there, or cannot be decoded.
         """
         stored, count = self.stored, len(indices)

@@ -6,7 +6,6 @@ at a time; but it reads everything, and knows what to say where something cannot
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import replace
 
 import h5py
@@ -102,7 +101,7 @@ def _read_directly(
         return False
     try:
         reader.read(indices, rows, into, threads=threads)
-    except (OSError, EOFError, ValueError, zlib.error):  # HDF5 has a value for it, or says what is wrong
+    except (OSError, EOFError, ValueError):  # HDF5 has a value for it, or says what is wrong
         return False
     return True
 

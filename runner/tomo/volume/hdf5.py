@@ -19,9 +19,10 @@ from runner.errors import WriteError
 from runner.tomo.scan.defects import KINDS, Defects, pack
 from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
+from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import PROGRAM, Parameter, Provenance, now
-from runner.tomo.volume.slab import WRITTEN, Files, Target, write_all
+from runner.tomo.volume.slab import WRITTEN, Files, Target
 
 DATASET = "/entry/data/data"
 PROCESS = "/entry/reconstruction"
