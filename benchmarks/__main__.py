@@ -15,6 +15,7 @@ NAMES = (
     "corrections",
     "scheduler",
     "guard",
+    "pictures",
 )
 
 

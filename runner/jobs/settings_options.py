@@ -110,7 +110,9 @@ _CORRECTIONS = (
 
 _RECONSTRUCTION = (
     click.option("--method", type=click.Choice(METHODS), help="Reconstruction method.  [fourier]"),
-    click.option("--quality", type=click.Choice(QUALITIES), help="Of the method fourier.  [standard]"),
+    click.option(
+        "--quality", type=click.Choice(QUALITIES), help="Of fourier, sirt, fista and cgls.  [standard]"
+    ),
     click.option(
         "--device", type=click.Choice(DEVICES), help="Of fourier; auto: a worker's GPU, if it has one.  [cpu]"
     ),
@@ -119,6 +121,12 @@ _RECONSTRUCTION = (
         "--cutoff", type=float, metavar="F", help="Where the window ends, of the Nyquist frequency.  [1]"
     ),
     click.option("--padding", type=click.Choice(PADDINGS), help="What lies beside the detector.  [edge]"),
+    click.option("--iterations", type=int, metavar="N", help="Of sirt, fista and cgls.  [100, 40 and 15]"),
+    click.option(
+        "--nonnegative/--no-nonnegative",
+        default=None,
+        help="Keep values from being negative: sirt, fista.  [no-nonnegative]",
+    ),
 )
 
 _VOLUME = (

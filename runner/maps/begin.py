@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from runner.errors import LostError, PartialError, RunnerError, StartError, Usag
 from runner.maps.job import Job, local_command, order_for, submit
 from runner.maps.layout import Layout
 from runner.maps.record import read_record
-from runner.maps.runs import latest_run
+from runner.maps.runs import latest_run, taken
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -111,8 +112,10 @@ def _run_local(layout: Layout) -> None:
     if code == 0 or (code == RunnerError.exit_code and _ended_with_failures(layout)):
         return
     run = latest_run(layout)
-    problem = run.problem if run is not None and run.problem else f"the map's process ended with {code}"
-    raise _ERRORS.get(code, LostError)(problem)
+    if run is not None and run.is_alive(time.time()):  # ours has ended: this is another one
+        raise taken(layout, run.title)
+    unsaid = f"the map's process ended with {code}, and has said why above"
+    raise _ERRORS.get(code, LostError)(run.problem if run is not None and run.problem else unsaid)
 
 
 def _ended_with_failures(layout: Layout) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from runner.errors import MissingFileError, UsageError
+from runner.errors import MissingFileError, UsageError, WriteError
 from runner.maps import job as jobs
 from runner.maps.errors import ComponentFailed, NotReady
 from runner.maps.failures import ComponentFailure, read_failure
@@ -205,13 +205,23 @@ class Map(Sequence[Any]):
         ------
         UsageError
             If somebody works at the map.
+        WriteError
+            If they cannot be removed.
         """
         self._check_idle()
-        done, failed = self._layout.outcomes()
-        for key in failed & self._known if keys is None else {self._check(key) for key in keys}:
-            self._layout.failure(key).unlink(missing_ok=True)
-            if keys is not None:
-                self._layout.result(key).unlink(missing_ok=True)
+        if keys is None:
+            _, failed = self._layout.outcomes()
+            paths = [self._layout.failure(key) for key in failed & self._known]
+        else:
+            chosen = [self._check(key) for key in keys]
+            paths = [file(key) for key in chosen for file in (self._layout.failure, self._layout.result)]
+        try:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise WriteError(
+                f"the map's folder {self.folder} cannot be written ({error.strerror})", "see to the folder"
+            ) from error
         done, failed = self._layout.outcomes()
         return [key for key in self._keys if key not in done and key not in failed]
 

@@ -110,9 +110,9 @@ def claim(layout: Layout, allocation: Allocation) -> Run:
     number, now = _latest_number(layout), time.time()
     before = _read(layout, number) if number else None
     if number and before is None and now - _file(layout, number).stat().st_mtime < STALE_SECONDS:
-        raise _taken(layout, "another process")
+        raise taken(layout, "another process")
     if before is not None and before.is_alive(now):
-        raise _taken(layout, f"{before.title} (since {format_duration(now - before.started)})")
+        raise taken(layout, f"{before.title} (since {format_duration(now - before.started)})")
     run = Run(
         number=number + 1,
         process=this_process(),
@@ -128,7 +128,7 @@ def claim(layout: Layout, allocation: Allocation) -> Run:
         with _file(layout, run.number).open("x") as file:
             file.write(json.dumps(asdict(run)))
     except FileExistsError as error:
-        raise _taken(layout, "another process that was a moment faster") from error
+        raise taken(layout, "another process that was a moment faster") from error
     except OSError as error:
         raise WriteError(
             f"the map's folder {layout.folder} cannot be written ({error.strerror})", "see to the folder"
@@ -193,7 +193,8 @@ class Heart:
             files.write_atomically(_file(self._layout, run.number), json.dumps(asdict(run)).encode())
 
 
-def _taken(layout: Layout, by: str) -> UsageError:
+def taken(layout: Layout, by: str) -> UsageError:
+    """Return the error of who would work at a map that another process works at."""
     name = layout.folder.name
     return UsageError(
         f"map {name} is being worked at by {by}",

@@ -40,6 +40,8 @@ class Setup:
     half_acquisition: bool = False
     weights: tuple[float, ...] | None = None
     region: tuple[tuple[int, int], tuple[int, int]] | None = None
+    iterations: int | None = None
+    nonnegative: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,9 @@ class ChunkResult:
         When each stage began, seconds since 1970 by this machine's clock.
     sinogram : (int, (angle, column) float32) or None
         Of the row that is to be shown, made small, with its number; where that is one of these rows.
+    misfits : tuple of float
+        After each step of an iterative method: what its slices did not explain, as a share of what was
+        measured, the mean of the slices. Empty for the other methods.
     """
 
     chunk: Chunk
@@ -110,6 +115,7 @@ class ChunkResult:
     worker: str
     begun: dict[str, float] = field(default_factory=dict)
     sinogram: tuple[int, NDArray[np.float32]] | None = None
+    misfits: tuple[float, ...] = ()
 
 
 def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
@@ -134,13 +140,18 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     with Passage() as passage:
         sinograms = _prepare(job, chunk, own_threads, passage)
         shown = _shown(job.shown_row, chunk, sinograms)
-        slices = _reconstruct(job, sinograms, own_threads, passage)
+        slices, misfits = _reconstruct(job, sinograms, own_threads, passage)
         del sinograms  # the plan counts on it
         with passage.stage("write"):
             write_slab(job.target, chunk.first_row, slices, threads=own_threads)
             del slices  # before the next chunk's come
     return ChunkResult(
-        chunk=chunk, seconds=passage.seconds, worker=address, begun=passage.begun, sinogram=shown
+        chunk=chunk,
+        seconds=passage.seconds,
+        worker=address,
+        begun=passage.begun,
+        sinogram=shown,
+        misfits=misfits,
     )
 
 
@@ -151,7 +162,8 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
     """
     with Passage() as passage:
         own_threads = _where(threads)[1]
-        return _reconstruct(recipe, _prepare(recipe, chunk, own_threads, passage), own_threads, passage)
+        sinograms = _prepare(recipe, chunk, own_threads, passage)
+        return _reconstruct(recipe, sinograms, own_threads, passage)[0]
 
 
 def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
@@ -165,7 +177,8 @@ def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> ND
 
 def _reconstruct(
     recipe: Recipe, sinograms: NDArray[np.float32], threads: int, passage: Passage
-) -> NDArray[np.float32]:
+) -> tuple[NDArray[np.float32], tuple[float, ...]]:
+    """Return the slices, and what they do not explain, see `ChunkResult`."""
     with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, threads)
@@ -173,7 +186,8 @@ def _reconstruct(
         slices *= np.float32(recipe.scale)
         if reconstruct.outside is not None:
             np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
-    return slices
+        misfits = () if reconstruct.misfits is None else tuple(reconstruct.misfits.mean(axis=0).tolist())
+    return slices, misfits
 
 
 def _shown(
@@ -206,6 +220,8 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         half_acquisition=setup.half_acquisition,
         weights=setup.weights,
         region=setup.region,
+        iterations=setup.iterations,
+        nonnegative=setup.nonnegative,
     )
 
 

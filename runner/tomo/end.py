@@ -84,6 +84,7 @@ def _records(run: Run) -> list[ChunkRecord]:
             begun=min(result.begun.values(), default=0.0),
             seconds=result.seconds,
             tries=run.tries(result.chunk),
+            misfits=result.misfits,
         )
         for result in run.results
     ]

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.tomo.plan import ALIGNMENT, Plan, Resources, Work, fair_rows, make_plan, memory_wanted
+from runner.tomo.plan import ALIGNMENT, Plan, Resources, fair_rows, make_plan, memory_wanted
+from runner.tomo.work import Work
 from runner.units import format_duration
 
 #: Rows of a chunk beyond which more memory makes nothing faster.

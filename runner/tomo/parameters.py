@@ -8,12 +8,14 @@ from runner.tomo.axis import AxisEstimate
 from runner.tomo.check.summary import groups_taken
 from runner.tomo.choice import Choice
 from runner.tomo.physics import PHYSICS
-from runner.tomo.plan import Plan, Work
+from runner.tomo.plan import Plan
+from runner.tomo.reconstruct.iterative.methods import ITERATIONS
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.scan import Scan
 from runner.tomo.settings import NAMES, Settings
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import Parameter
+from runner.tomo.work import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ def parameters_of(
         "weights": "equal" if shares_of(scan.angles) is None else "by angle",
         "center": axis.position,
         **_extent(plan.work),
+        **_iterations(settings),
         "units": units,
         "axis_slope": axis.slope,
         "half_acquisition": plan.work.half,
@@ -83,6 +86,13 @@ def _extent(work: Work) -> dict[str, str]:
     """Say which rows were used, and which part of the slices, in pixels of the detector."""
     ranges = {"rows": (work.first_row, work.end_row), **dict(zip("yx", work.region or (), strict=False))}
     return {name: f"{first * work.binning}:{end * work.binning}" for name, (first, end) in ranges.items()}
+
+
+def _iterations(settings: Settings) -> dict[str, int]:
+    """Say how many steps an iterative method takes."""
+    if settings.method not in ITERATIONS:
+        return {}
+    return {"iterations": settings.iterations or ITERATIONS[settings.method]}
 
 
 def evidence_of(found: AxisEstimate) -> dict[str, str | float | bool]:

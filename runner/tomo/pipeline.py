@@ -23,7 +23,7 @@ from runner.tomo.greys import find_greys
 from runner.tomo.notes import notes_from_workers
 from runner.tomo.parameters import Axis, parameters_of
 from runner.tomo.physics import as_told, as_used, corrections_of
-from runner.tomo.plan import Chunk, Plan, Resources, Work, make_plan, work_of
+from runner.tomo.plan import Chunk, Plan, Resources, make_plan
 from runner.tomo.reconstruct.shares import shares_of
 from runner.tomo.report.diary import Diary
 from runner.tomo.report.run import Run
@@ -37,6 +37,7 @@ from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
+from runner.tomo.work import Work, work_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +315,8 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         size=plan.work.size,
         half_acquisition=plan.work.blended,
         region=plan.work.region,
+        iterations=settings.iterations,
+        nonnegative=settings.nonnegative,
     )
 
 

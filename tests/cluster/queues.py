@@ -72,7 +72,7 @@ class Queue:
     def wait(self, job: str) -> int:
         """Wait for a job, check that it left no process, and return its exit code.
 
-        ``runner wait`` asks the system more and more rarely: it is called when a job that runs is about to end.
+        ``runner wait`` asks the system more and more rarely: it is called when the job has no process left.
         """
         mark = f"{JOB_VARIABLES[self.name]}={job}"
         end = time.monotonic() + 90
@@ -101,3 +101,8 @@ class Queue:
     def log(self, job: str) -> str:
         """Return a job's output."""
         return self.run("log", job).stdout
+
+    def output(self, job: str) -> str:
+        """Return a job's output without asking our command: to look again and again."""
+        pattern = f"*.o{job}" if self.name == "sge" else f"*-{job}.out"
+        return "".join(path.read_text() for path in self.folder.glob(pattern))

@@ -6,12 +6,15 @@ import json
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 import pytest
 
 from runner.tomo.simulate import Settings, write_scan
+from tests.cluster.processes import Command, Finished
 from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 from tests.cluster.ways import JOBS, Way
 
@@ -90,48 +93,56 @@ def test_a_reconstruction_that_has_not_time_enough_keeps_what_it_made(local: Way
     assert int(match[1]) <= status.sum() < 960  # on a busy machine nothing may have been made in time
 
 
-def submit(slurm: VirtualSlurm, folder: Path, environment: dict[str, str], words: str, timeout: float) -> int:
-    """Run a job of one minute in SLURM, with a script that tells the end to nobody; return its exit code."""
+@contextmanager
+def job_of_a_minute(
+    slurm: VirtualSlurm, folder: Path, environment: dict[str, str], words: str
+) -> Iterator[Command]:
+    """Run a job of one minute in SLURM, with a script that tells the end to nobody."""
     for name in ("meet", "scratch"):
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
     script = folder / "job.sh"
     script.write_text(
         f"#!/bin/bash\n#SBATCH -t 1 -N 2 -n 2 --requeue --open-mode=append -o {folder}/log\n"
         f"export TEST_FOLDER={folder} RUNNER_SCRATCH={folder}/scratch RUNNER_RENDEZVOUS_DIR={folder}/meet\n"
         f"exec srun {sys.executable} -m runner {words}\n"
     )
-    return slurm.run(
-        [SBATCH_WAIT, script], timeout=timeout, cwd=folder, env=environment, gone_within=5
-    ).returncode
+    with slurm.start([SBATCH_WAIT, script], cwd=folder, env=environment) as command:
+        yield command
 
 
+@pytest.mark.slow
 @pytest.mark.slurm
-def test_slurm_runs_a_job_again_that_went_when_it_was_told(
+def test_slurm_runs_a_job_again_that_went_when_it_was_told_and_one_that_stays_is_stopped(
     slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    words = f"--requeue --drain 48s {JOBS / 'drains.py'}"
-    code = submit(slurm, tmp_path, environment, words, timeout=100)
-    log = (tmp_path / "log").read_text()
-    assert code == 0, log
-    asked, told, second = notes(tmp_path)
+    """Both jobs at once: most of the time is spent with waiting."""
+    goes, stays = tmp_path / "goes", tmp_path / "stays"
+    drains = JOBS / "drains.py"
+    with (
+        job_of_a_minute(slurm, stays, environment, f"{drains} stay") as stopped,
+        job_of_a_minute(slurm, goes, environment, f"--requeue --drain 48s {drains}") as again,
+    ):
+        check_it_ran_again(again.wait(timeout=100, gone_within=5), goes)
+        check_it_was_stopped(stopped.wait(timeout=90, gone_within=5), stays)
+
+
+def check_it_ran_again(finished: Finished, folder: Path) -> None:
+    log = (folder / "log").read_text()
+    assert finished.returncode == 0, log
+    asked, told, second = notes(folder)
     assert 40 < told["told"] <= 48
     assert asked["here"] <= 55  # the launcher stops in time before SLURM's minute is over
     assert second["run"] == "second"
     assert re.search(r"runner: SLURM will run job \d+ again \(--requeue\)", log)
 
 
-@pytest.mark.slow
-@pytest.mark.slurm
-def test_a_job_is_stopped_before_slurm_does(
-    slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path
-) -> None:
-    code = submit(slurm, tmp_path, environment, f"{JOBS / 'drains.py'} stay", timeout=90)
-    log = (tmp_path / "log").read_text()
-    assert code == 75, log
+def check_it_was_stopped(finished: Finished, folder: Path) -> None:
+    log = (folder / "log").read_text()
+    assert finished.returncode == 75, log
     assert re.search(
         r"runner: stopped by the walltime: SLURM ends job \d+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", log
     )
     assert "DUE TO TIME LIMIT" not in log
-    asked, told, signalled = notes(tmp_path)
+    asked, told, signalled = notes(folder)
     assert told["told"] <= 14
     assert signalled["at"] - int(asked["end"]) < 2

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
@@ -144,8 +145,9 @@ class VirtualCluster:
         for host in ("node1", "node2", "node3", "node4"):
             self.script("host-freeze", host, "off")
             self.script("host-cut", host, "off")
-        for name in sorted(self._up):
-            self.script(f"{name}-up", timeout=120)
+        self.script("hosts-up")
+        with ThreadPoolExecutor() as pool:  # each waits for its own daemons
+            list(pool.map(lambda name: self.script(f"{name}-up", timeout=120), self._up))
         self._hurt = False
 
     def routes(self, action: str) -> None:

@@ -156,7 +156,8 @@ def kill_until_done(way: Way, name: str, choose: random.Random, usual: Undisturb
 
 def left_beside(way: Way, name: str) -> set[str]:
     """Return what lies beside a volume and is not to stay."""
-    return {path.name for path in way.folder.iterdir()} - {name, *_BESIDE}
+    found = {path.name for path in way.folder.iterdir() if not path.name.endswith(".report.html")}
+    return found - {name, *_BESIDE}
 
 
 def kill_often(way: Way, kills: int, seed: int, forms: Sequence[str] = FORMS) -> dict[str, list[list[Blow]]]:

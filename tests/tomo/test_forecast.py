@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from runner.errors import ScanError
 from runner.tomo.forecast import Calibration, Forecast, describe_time, predicted_seconds
-from runner.tomo.plan import Resources, Work, make_plan
+from runner.tomo.plan import Resources, make_plan
+from runner.tomo.work import Work
 
 GIB = 1 << 30
 WORK = Work(

@@ -9,7 +9,6 @@ from runner.tomo.plan import (
     ALIGNMENT,
     Chunk,
     Resources,
-    Work,
     cut,
     describe,
     least_memory,
@@ -18,6 +17,7 @@ from runner.tomo.plan import (
     rows_decoded,
     rows_read,
 )
+from runner.tomo.work import Work
 
 GIB = 1 << 30
 

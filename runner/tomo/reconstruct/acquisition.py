@@ -27,6 +27,8 @@ class Acquisition:
         Pixels along both sides of a slice.
     extent : int
         Columns of a detector with the axis in its middle that sees as much.
+    seen : int
+        The same, but always of what this detector sees at all, from whatever side.
     may_be_half : bool
         With the axis elsewhere, `half` might hold.
     """
@@ -35,6 +37,7 @@ class Acquisition:
     blended: bool
     size: int
     extent: int
+    seen: int
     may_be_half: bool
 
 
@@ -81,5 +84,6 @@ def acquisition_of(
         blended=blended,
         size=geometry.extent if half else columns,
         extent=geometry.extent if blended else columns,
+        seen=geometry.extent,
         may_be_half=field != "full" and geometry.full_turn,
     )

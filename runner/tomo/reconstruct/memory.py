@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from runner.tomo.reconstruct.filters import padded_length
 from runner.tomo.reconstruct.gpu.layout import choose_lanes, host_bytes
 from runner.tomo.reconstruct.gridding.memory import buffer_bytes, choose_layout, sizes_of
+from runner.tomo.reconstruct.gridding.pair import pair_sizes
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
+from runner.tomo.reconstruct.iterative.memory import layout_within, needed_bytes
+from runner.tomo.reconstruct.iterative.methods import ITERATIONS
+from runner.tomo.reconstruct.iterative.rays import full_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """What the memory depends on; see :class:`runner.tomo.reconstruct.Reconstructor`.
 
-    `shape` is that of what is wanted of a slice, (y, x).
+    `shape` is that of what is wanted of a slice, (y, x), and `seen` the columns of a detector that sees as
+    much and has the axis in its middle.
     """
 
     method: str
@@ -25,6 +30,7 @@ class Problem:
     size: int
     threads: int
     shape: tuple[int, int]
+    seen: int = 0
     device: str = "cpu"
 
 
@@ -34,6 +40,8 @@ def buffers_of(problem: Problem, limit: float) -> int:
         on_cpu = _fourier(problem, limit) if problem.device != "gpu" else 0
         on_gpu = _fourier_on_gpu(problem, limit) if problem.device != "cpu" else 0
         return max(on_cpu, on_gpu)
+    if problem.method in ITERATIONS:
+        return _iterative(problem, limit)
     return _exact(problem) if problem.method == "exact" else _fbp(problem)
 
 
@@ -48,6 +56,13 @@ def _fourier_on_gpu(problem: Problem, limit: float) -> int:
         return host_bytes(problem.angles, problem.columns, problem.shape, lanes)
 
     return needed(choose_lanes(lambda lanes: needed(lanes) <= limit))
+
+
+def _iterative(problem: Problem, limit: float) -> int:
+    size, rays = full_size(problem.size, problem.seen), problem.angles * problem.columns
+    sizes = pair_sizes(problem.angles, problem.columns, size, problem.quality)
+    layout = layout_within(sizes, rays, size, problem.threads, limit)
+    return needed_bytes(sizes, rays, size, problem.threads, layout)
 
 
 def _exact(problem: Problem) -> int:

@@ -23,6 +23,10 @@ class Options:
         Bytes that a method's buffers may take.
     device : str
         ``"cpu"`` or ``"gpu"``.
+    iterations : int
+        Steps of an iterative method.
+    nonnegative : bool
+        Whether it keeps all values from being negative.
     """
 
     window: str = "ram-lak"
@@ -32,3 +36,5 @@ class Options:
     threads: int = 1
     memory: float = float("inf")
     device: str = "cpu"
+    iterations: int = 0
+    nonnegative: bool = False

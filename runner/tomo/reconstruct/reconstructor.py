@@ -14,14 +14,20 @@ from runner.errors import UsageError
 from runner.tomo.reconstruct.filters import PADDINGS, WINDOWS
 from runner.tomo.reconstruct.geometry import Geometry, gap_shares
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
+from runner.tomo.reconstruct.iterative.methods import ITERATIONS, NONNEGATIVE
 from runner.tomo.reconstruct.options import Options
 
 
 class Method(Protocol):
     """What a reconstruction method has to do."""
 
-    def __call__(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32], /) -> None:
-        """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel."""
+    def __call__(
+        self, sinograms: NDArray[np.float32], slices: NDArray[np.float32], /
+    ) -> NDArray[np.float64] | None:
+        """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel.
+
+        An iterative method returns its misfits, (slice, iteration).
+        """
 
     def close(self) -> None:
         """Give back what the method holds."""
@@ -52,8 +58,22 @@ def _fbp(geometry: Geometry, options: Options) -> Method:
     return FilteredBackprojection(geometry, options)
 
 
+def _iterative(method: str) -> Callable[[Geometry, Options], Method]:
+    def make(geometry: Geometry, options: Options) -> Method:
+        from runner.tomo.reconstruct.iterative.engine import make_engine
+
+        return make_engine(method, geometry, options)
+
+    return make
+
+
 METHODS: Mapping[str, Callable[[Geometry, Options], Method]] = MappingProxyType(
-    {"fourier": _fourier, "exact": _exact, "fbp": _fbp}
+    {
+        "fourier": _fourier,
+        "exact": _exact,
+        "fbp": _fbp,
+        **{method: _iterative(method) for method in ITERATIONS},
+    }
 )
 
 DEVICES = ("cpu", "gpu", "auto")
@@ -74,11 +94,17 @@ class Reconstructor:
     center : float, optional
         Detector column of the rotation axis, pixel centres at 0, 1, ...; the middle if not given. It
         falls on pixel ``(size - 1) / 2`` of the slice.
-    method : {"fourier", "exact", "fbp"}
-        The Fourier sum by fast gridding; the same sum to five digits by a non-uniform FFT; or plain filtered
-        backprojection with linear interpolation.
+    method : {"fourier", "exact", "fbp", "sirt", "fista", "cgls"}
+        The Fourier sum by fast gridding; the same sum to five digits by a non-uniform FFT; plain filtered
+        backprojection with linear interpolation; or step by step, see
+        :mod:`runner.tomo.reconstruct.iterative`.
+    iterations : int, optional
+        Steps of an iterative method: 100 of `sirt`, 40 of `fista`, 15 of `cgls` if not given.
+    nonnegative : bool
+        Keep all values from being negative: `sirt` and `fista`.
     quality : {"standard", "high"}
-        Of `fourier`: within 1e-3 or 1e-4 of the exact sum, as the root of the mean square.
+        Of `fourier`, and of the projector of iterative methods: within 1e-3 or 1e-4 of the exact sum, as the
+        root of the mean square.
     window : str
         Window on the ramp filter: ``"ram-lak"``, ``"shepp-logan"``, ``"cosine"``, ``"hann"``, ``"hamming"``,
         ``"parzen"``, ``"butterworth"``, or ``"linear"``, which gives the smoothness of programs that
@@ -95,7 +121,8 @@ class Reconstructor:
     weights : (angle,) array_like or "gaps", optional
         The share of each projection in the integral over half a turn, radians: their sum is pi.
         ``"gaps"`` takes the gaps between uneven angles. If not given, the angles are taken to be evenly
-        spread over a whole number of half turns.
+        spread over a whole number of half turns. To an iterative method it is how much the misfit of a
+        projection counts.
     half_acquisition : bool
         The axis lies near one end of the detector, and the angles span a full turn.
     mask : bool or float
@@ -106,7 +133,8 @@ class Reconstructor:
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
-        Bytes that the buffers of `fourier` may take of the host's memory; the slices do not depend on it.
+        Bytes that the buffers of `fourier` and of iterative methods may take of the host's memory; the slices
+        do not depend on it.
     device : {"cpu", "gpu", "auto"}
         What computes `fourier`: the processor, the first NVIDIA GPU that the process sees (by CuPy), or the
         GPU where there is one. Their slices agree to 1e-4.
@@ -117,6 +145,9 @@ class Reconstructor:
         Where the rays lie.
     outside : (y, x) bool ndarray, or None
         The pixels that the mask cuts off.
+    misfits : (slice, iteration) float64 ndarray, or None
+        Of the last call, by an iterative method: what the slices did not explain after each step, as a share
+        of what was measured (a ratio of root mean squares).
 
     Raises
     ------
@@ -153,6 +184,8 @@ class Reconstructor:
         threads: int = 1,
         memory: float = float("inf"),
         device: str = "cpu",
+        iterations: int | None = None,
+        nonnegative: bool = False,
     ) -> None:
         for name, value, allowed in (
             ("method", method, METHODS),
@@ -189,7 +222,11 @@ class Reconstructor:
             threads=threads,
             memory=memory,
             device=_choose_device(device, method),
+            iterations=ITERATIONS.get(method, 0) if iterations is None else iterations,
+            nonnegative=nonnegative,
         )
+        _check_steps(method, options, iterations)
+        self.misfits: NDArray[np.float64] | None = None
         self._method = METHODS[method](geometry, options)
 
     def __call__(self, sinograms: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -218,7 +255,7 @@ class Reconstructor:
                 f"{expected[1]} columns)"
             )
         slices = np.empty((len(sinograms), *geometry.shape), np.float32)
-        self._method(sinograms.astype(np.float32, copy=False), slices)
+        self.misfits = self._method(sinograms.astype(np.float32, copy=False), slices)
         if self.outside is not None:
             np.copyto(slices, self._mask_value, where=self.outside)
         return slices
@@ -244,6 +281,23 @@ def _choose_device(device: str, method: str) -> str:
 
         return "gpu" if is_there() else "cpu"
     return device
+
+
+def _check_steps(method: str, options: Options, iterations: int | None) -> None:
+    if method not in ITERATIONS:
+        if iterations is not None or options.nonnegative:
+            raise UsageError(f"the method {method} takes no steps", f"choose one of {', '.join(ITERATIONS)}")
+        return
+    if options.iterations < 1:
+        raise UsageError(f"iterations {options.iterations} are none", "give a number from 1 up")
+    if options.nonnegative and method not in NONNEGATIVE:
+        raise UsageError(
+            f"{method} cannot keep values from being negative", f"choose one of {', '.join(NONNEGATIVE)}"
+        )
+    plain = Options()
+    for name in ("window", "cutoff", "padding"):
+        if getattr(options, name) != getattr(plain, name):
+            raise UsageError(f"{name} is of a filter, and {method} has none", f"leave {name} out")
 
 
 def _check_choice(name: str, value: str, allowed: Mapping[str, object] | tuple[str, ...]) -> None:

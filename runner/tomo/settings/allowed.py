@@ -5,7 +5,9 @@ from __future__ import annotations
 from runner.tomo.correct.rings.methods import METHODS as RING_METHODS
 from runner.tomo.correct.unsharp_methods import METHODS as UNSHARP_METHODS
 
-METHODS = ("fourier", "exact", "fbp")
+ITERATIVE = ("sirt", "fista", "cgls")
+NONNEGATIVE = ("sirt", "fista")
+METHODS = ("fourier", "exact", "fbp", *ITERATIVE)
 QUALITIES = ("standard", "high")
 DEVICES = ("cpu", "gpu", "auto")
 WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hann", "hamming", "parzen", "butterworth", "linear")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from runner.errors import UsageError
 from runner.tomo.choice import Choice
 from runner.tomo.correct.rings.methods import NO_RINGS
 from runner.tomo.correct.unsharp_methods import NO_UNSHARP
@@ -40,6 +38,7 @@ from runner.tomo.settings.checks import (
     row_range,
     whole,
 )
+from runner.tomo.settings.together import check_together
 from runner.tomo.sources import CHECKS as SOURCE_CHECKS
 from runner.tomo.sources import NAMES as SOURCE_NAMES
 from runner.tomo.sources import Sources, flag
@@ -61,6 +60,10 @@ class Settings:
         See :class:`runner.tomo.reconstruct.Reconstructor`.
     cutoff : float
         See there.
+    iterations : int or None
+        Steps of an iterative method; None for the method's own number.
+    nonnegative : bool
+        Keep all values from being negative, where the method can.
     field_of_view : str
         ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
         where not; ``"auto"`` finds out.
@@ -123,6 +126,8 @@ class Settings:
     window: str = "ram-lak"
     cutoff: float = 1.0
     padding: str = "edge"
+    iterations: int | None = None
+    nonnegative: bool = False
     field_of_view: str = "auto"
     bin: int = 1
     rows: tuple[int | None, int | None] | None = None
@@ -151,23 +156,7 @@ class Settings:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
         _ = self.sources  # raises if they contradict each other
-        if self.device == "gpu" and self.method != "fourier":
-            raise UsageError(f"the method {self.method} does not run on a GPU", "choose fourier, or the CPU")
-        if self.greys != GREYS and not self.dtype.startswith("uint"):
-            raise UsageError(
-                f"greys {self.greys} are of whole numbers, and the pixels are {self.dtype}",
-                "say --dtype uint16 or uint8, or leave --greys out",
-            )
-        if self.mask_value != 0 and not self.mask:
-            raise UsageError(
-                f"mask_value {self.mask_value:g} is for what lies outside of the mask, and there is none",
-                "say --mask as well",
-            )
-        if math.isnan(self.mask_value) and self.dtype.startswith("uint"):
-            raise UsageError(
-                f"mask_value is not a number, and the pixels are {self.dtype}",
-                "give a number, or say --dtype float32 or float16",
-            )
+        check_together(self)
 
     @property
     def sources(self) -> Sources:
@@ -191,6 +180,8 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "window": one_of(*WINDOWS),
         "cutoff": fraction(),
         "padding": one_of(*PADDINGS),
+        "iterations": whole(1, 10_000, ""),
+        "nonnegative": flag,
         "field_of_view": one_of(*FIELDS),
         "bin": bin_factor(),
         **dict.fromkeys(("rows", "x", "y"), row_range),

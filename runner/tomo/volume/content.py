@@ -71,6 +71,8 @@ class ChunkRecord:
         Wall time of each stage.
     tries : int
         Attempts that it took.
+    misfits : tuple of float
+        After each step of an iterative method: what its slices do not explain. Else empty.
     """
 
     first_row: int
@@ -79,6 +81,7 @@ class ChunkRecord:
     begun: float
     seconds: Mapping[str, float]
     tries: int = 1
+    misfits: tuple[float, ...] = ()
 
 
 def words_for_tiff(content: Content) -> str:

@@ -19,9 +19,10 @@ from runner.errors import WriteError
 from runner.tomo.scan.defects import KINDS, Defects, pack
 from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
+from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.provenance import PROGRAM, Parameter, Provenance, now
-from runner.tomo.volume.slab import WRITTEN, Files, Target, write_all
+from runner.tomo.volume.slab import WRITTEN, Files, Target
 
 DATASET = "/entry/data/data"
 PROCESS = "/entry/reconstruction"
@@ -115,6 +116,11 @@ def note_end(path: Path, records: Sequence[ChunkRecord]) -> tuple[int, int, int]
         chunks["seconds"] = np.array([sum(record.seconds.values()) for record in ordered])
         for stage in dict.fromkeys(stage for record in ordered for stage in record.seconds):
             chunks[f"seconds_{stage}"] = np.array([record.seconds.get(stage, 0.0) for record in ordered])
+        if any(record.misfits for record in ordered):
+            chunks["misfit"] = np.array([record.misfits for record in ordered])
+            chunks["misfit"].attrs["description"] = (
+                "what the slices did not explain after each iteration, as a share of what was measured"
+            )
         below, above, lost = process["clipped"][:].sum(axis=0, dtype=np.int64).tolist()
         return below, above, lost
 

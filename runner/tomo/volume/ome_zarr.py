@@ -10,7 +10,8 @@ import struct
 from pathlib import Path
 
 from runner.tomo.volume.content import Content
-from runner.tomo.volume.slab import Files, lay_out_file
+from runner.tomo.volume.disk import lay_out_file
+from runner.tomo.volume.slab import Files
 
 ARRAY = "0"
 _SLICES = 16  # of a shard

@@ -14,10 +14,11 @@ import h5py
 from runner.errors import WriteError
 from runner.listing import few
 from runner.tomo.volume.content import Content
+from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.forms import description_of
 from runner.tomo.volume.hdf5 import PROCESS, locate, plain
 from runner.tomo.volume.place import partial_path, unfinished
-from runner.tomo.volume.slab import Target, write_all
+from runner.tomo.volume.slab import Target
 from runner.tomo.volume.spare import mend_description
 
 Value = str | int | float | bool

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from runner.errors import WriteError
 from runner.tomo.deflate import crc32
 from runner.tomo.share import share
+from runner.tomo.volume.disk import checksum_of, forget, holds, write_all
 from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
-
-_BLOCK = 1 << 20  # read back at a time, bytes: little enough to stay in a core's cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +176,7 @@ def _write_part(
             write_all(descriptor, contents[number], places[number])
 
         def compare(number: int) -> None:
-            if not _holds(descriptor, contents[number], places[number]):
+            if not holds(descriptor, contents[number], places[number]):
                 row = volume.target.first_row + part.index + number
                 raise WriteError(
                     f"{volume.target.place} gives back other bytes than were written of row {row}",
@@ -186,7 +185,7 @@ def _write_part(
 
         share(put, range(len(contents)), threads)
         os.fsync(descriptor)
-        _forget(descriptor, part.offset, pixels.nbytes)
+        forget(descriptor, part.offset, pixels.nbytes)
         share(compare, range(len(contents)), threads)
 
 
@@ -201,25 +200,6 @@ def _note(
     write_all(descriptor, counts_checked.tobytes(), target.clipped_checksum_offset + 4 * index)
     write_all(descriptor, bytes([WRITTEN]) * len(checksums), target.status_offset + index)
     os.fsync(descriptor)
-
-
-def write_all(descriptor: int, content: bytes | memoryview, offset: int) -> None:
-    """Write into an open file, all of it: one call writes at most 2 GiB, or what a disk has left."""
-    written = 0
-    while written < len(content):
-        written += os.pwrite(descriptor, content[written:], offset + written)
-
-
-def lay_out_file(path: Path, length: int, content: bytes, *, at: int = 0) -> None:
-    """Make a file that has its length and all but the pixels; one that is there already keeps its pixels."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        if os.fstat(descriptor).st_size != length:
-            os.ftruncate(descriptor, length)
-        if os.pread(descriptor, len(content), at) != content:
-            write_all(descriptor, content, at)
-    finally:
-        os.close(descriptor)
 
 
 def rows_to_make(target: Target, first_row: int, end_row: int) -> list[int]:
@@ -347,8 +327,8 @@ class _Volume:
         try:
             with self.pixels(part) as descriptor:
                 size = _slice_bytes(target)
-                _forget(descriptor, part.offset, size)
-                return _checksum(descriptor, size, part.offset) == checksum
+                forget(descriptor, part.offset, size)
+                return checksum_of(descriptor, size, part.offset) == checksum
         except FileNotFoundError:
             return False
 
@@ -381,34 +361,3 @@ def _opened(target: Target) -> Iterator[_Volume]:
 
 def _slice_bytes(target: Target) -> int:
     return target.shape[1] * target.shape[2] * np.dtype(target.greys.stored).itemsize
-
-
-def _forget(descriptor: int, offset: int, length: int) -> None:
-    """Have the next read be of what the disk has, not of what memory still holds of it."""
-    os.posix_fadvise(descriptor, offset, length, os.POSIX_FADV_DONTNEED)
-
-
-def _holds(descriptor: int, content: memoryview, offset: int) -> bool:
-    """Tell whether a file holds just these bytes."""
-    block = bytearray(min(_BLOCK, len(content)))
-    done = 0
-    while done < len(content):
-        del block[len(content) - done :]  # the last one is shorter
-        del block[os.preadv(descriptor, [block], offset + done) :]
-        if not block or block != content[done : done + len(block)]:
-            return False
-        done += len(block)
-    return True
-
-
-def _checksum(descriptor: int, length: int, offset: int) -> int:
-    """Read a part of a file, and return its CRC-32."""
-    checksum = 0
-    end = offset + length
-    while offset < end:
-        block = os.pread(descriptor, min(_BLOCK, end - offset), offset)
-        if not block:
-            break  # the file is too short: the checksum will not be right
-        checksum = crc32(block, checksum)
-        offset += len(block)
-    return checksum

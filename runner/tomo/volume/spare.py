@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.files import write_atomically
+from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.place import unfinished
-from runner.tomo.volume.slab import Target, changing_ranges, write_all
+from runner.tomo.volume.slab import Target, changing_ranges
 
 
 def spare_path(description: Path) -> Path:

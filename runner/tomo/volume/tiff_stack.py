@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from runner.tomo.volume.content import Content, words_for_tiff
-from runner.tomo.volume.slab import Files, lay_out_file
+from runner.tomo.volume.disk import lay_out_file
+from runner.tomo.volume.slab import Files
 
 
 def lay_out(folder: Path, content: Content) -> tuple[Files, int]:

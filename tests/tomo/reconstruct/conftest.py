@@ -10,6 +10,9 @@ import pytest
 
 from runner.tomo.reconstruct.filters import ramp
 
+DIRECT = ("fourier", "exact", "fbp")
+"""Methods that compute the filtered backprojection sum; those that take steps have tests of their own."""
+
 
 @dataclass(frozen=True)
 class Case:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from runner.errors import WriteError
-from runner.tomo.volume import slab
+from runner.tomo.volume import disk
 from runner.tomo.volume.content import ChunkRecord
 from runner.tomo.volume.forms import create_volume, discard_volume, finish_volume
 from runner.tomo.volume.hdf5 import DATASET
@@ -155,7 +155,7 @@ def test_what_the_disk_gives_back_is_compared(volume, content, monkeypatch, byte
         os.pwrite(descriptor, bytes([spoiled ^ 1]), place)
 
     monkeypatch.setattr(os, "fsync", spoil_pixels)
-    monkeypatch.setattr(slab, "_BLOCK", 32)  # a slice is two of these and a half
+    monkeypatch.setattr(disk, "_BLOCK", 32)  # a slice is two of these and a half
     with pytest.raises(WriteError, match=f"other bytes than were written of row {row}"):
         write_slab(target, 12, slices(2), threads=threads)
     monkeypatch.undo()

@@ -23,6 +23,7 @@ from runner.tomo.settings import (
     load_settings,
     read_config,
 )
+from runner.tomo.settings.allowed import ITERATIVE
 
 FOUND = {"entry": "entry0000", "rows": "0:64", "energy": 25.0, "distance": 0.1, "pixel_size": 4e-5}
 WITHOUT = [name for name in NAMES if getattr(Settings(), name) is None]
@@ -72,6 +73,12 @@ def test_what_is_allowed_stands_there(tmp_path, name):
     assert allowed_for(name) in text
 
 
+def possible(given):
+    """Leave out what goes with other methods only."""
+    others = ("window", "cutoff", "padding") if given.get("method") in ITERATIVE else ("iterations",)
+    return {name: value for name, value in given.items() if name not in others}
+
+
 NUMBERS = st.floats(0.5, 100.0)
 GIVEN = st.fixed_dictionaries(
     {},
@@ -83,10 +90,14 @@ GIVEN = st.fixed_dictionaries(
         "angles": st.just("0:180:900"),
         "subset": st.sampled_from(["::2", "10:", "0:90:3"]),
         "center": st.one_of(st.just("auto"), st.floats(0, 1e4)),
-        "method": st.sampled_from(METHODS),
+        "method": st.sampled_from([name for name in METHODS if name not in ITERATIVE]),
+        "bin": st.sampled_from([1, 2, 4, 8]),
+        "air": st.integers(1, 99),
+        "no_darks": st.just(True),
         "window": st.sampled_from(WINDOWS),
         "cutoff": st.floats(0, 1, exclude_min=True),
         "padding": st.sampled_from(PADDINGS),
+        "iterations": st.integers(1, 500),
         "rows": st.tuples(st.none() | st.integers(0, 99), st.none() | st.integers(100, 999)),
         "rings": st.sampled_from([*RINGS_METHODS, "sorting:size=9", "wavelet-fft:sigma=0.3"]),
         "unsharp": st.sampled_from(["none", "gaussian:sigma=2.5"]),
@@ -98,7 +109,7 @@ GIVEN = st.fixed_dictionaries(
         "mask": st.booleans(),
         "dtype": st.sampled_from(DTYPES),
     },
-)
+).map(possible)
 
 
 @given(GIVEN)

@@ -220,6 +220,14 @@ def test_what_it_was_asked_to_forget_is_done_again() -> None:
     assert made_map.values(missing=None) == [1.0, None]
 
 
+def test_a_folder_that_is_for_reading_only(folder: Path) -> None:
+    made_map = debug(reciprocal, [1, 0])
+    (folder / "scan42" / "results" / "0001.err").unlink()
+    (folder / "scan42" / "results" / "0001.err").mkdir()  # what nobody can unlink, root neither
+    with pytest.raises(WriteError, match=r"map's folder .*scan42 cannot be written"):
+        made_map.forget()
+
+
 def test_removed(folder: Path) -> None:
     debug(square, [1]).remove()
     assert not list(folder.iterdir())

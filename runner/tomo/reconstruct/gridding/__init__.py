@@ -13,7 +13,7 @@ Several slices go through this side by side and share all weights: the innermost
 slices, and kernels calculate with `lanes`, one number of each. Two real rows fill the real and the imaginary
 parts of every transform (`rows`), both of the same slice.
 
-    engine, projector        buffers and threads (`crew`)
+    engine, pair, projector  buffers and threads (`crew`)
     spectra, spread, image   the steps                          project  the steps back
     fft, rows, runs, tiles   what the steps are made of
     lanes                    the numba type, and its arithmetic

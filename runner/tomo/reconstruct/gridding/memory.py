@@ -103,17 +103,29 @@ def buffer_bytes(sizes: Sizes, layout: Layout, threads: int) -> int:
     return elements * layout.lanes * _COMPLEX
 
 
-def choose_layout(sizes: Sizes, threads: int, limit: float) -> Layout:
+def pair_bytes(sizes: Sizes, layout: Layout, threads: int) -> int:
+    """Predict the memory of a projector with its adjoint."""
+    return buffer_bytes(sizes, layout, threads) + layout.lanes * forward_bytes(sizes, threads)
+
+
+def forward_bytes(sizes: Sizes, threads: int) -> int:
+    """Predict what the projector takes beside its adjoint, for each slice that is computed at once."""
+    return ((sizes.rows + 2 * sizes.halo) * sizes.pitch + threads * sizes.scratch) * _COMPLEX
+
+
+def choose_layout(sizes: Sizes, threads: int, limit: float, beside: int = 0) -> Layout:
     """Choose as many slices at once as fit, and rather pass over the projections in blocks than take fewer.
 
     Parameters
     ----------
     limit : float
         Bytes for the buffers. Where nothing fits, the result is what takes the least.
+    beside : int
+        Bytes that others take for each of the slices.
     """
     least = min(sizes.angles, _LEAST_BLOCK)
     for lanes in LANES:
-        fixed = buffer_bytes(sizes, Layout(lanes=lanes, block=0), threads)
+        fixed = buffer_bytes(sizes, Layout(lanes=lanes, block=0), threads) + lanes * beside
         block = int(min((limit - fixed) / (sizes.points * lanes * _COMPLEX), sizes.angles))
         if block >= least:
             return Layout(lanes=lanes, block=block if block == sizes.angles else block - block % 2)
