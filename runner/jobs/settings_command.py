@@ -91,8 +91,9 @@ def _put_together(params: MutableMapping[str, Any]) -> None:
     params["scan"] = params["scan"] or file.scan
     params["volume"] = params.get("volume") or file.volume
     more, several = params.pop("more"), params["scan"] is not None and params["init"] is None
-    places = (params["scan"], params["volume"], more)
-    params["entries"] = entries_of(*places, params["settings"]) if several else ()
+    params["entries"] = (
+        entries_of(params["scan"], params["volume"], more, params["settings"]) if several else ()
+    )
 
 
 def _usable(file: ConfigFile, given: Collection[str]) -> ConfigFile:

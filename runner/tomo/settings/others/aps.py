@@ -153,7 +153,7 @@ def _reconstruction(
 ) -> Mapping[str, Any]:
     """Read what the slices are made by; each method has a key of its own for the window."""
     if algorithm not in _FILTERS:
-        raise NotDoneHereError("is not done here: give --method and --window", "method", "window")
+        raise NotDoneHereError("is not done here in the same way: give --method", "method")
     window = dict(zip(("gridrec-filter", "lprec-fbp-filter", "fbp-filter"), windows, strict=True))[
         _FILTERS[algorithm]
     ]
