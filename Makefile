@@ -55,6 +55,7 @@ bench: environment
 	$(PYTHON) -m benchmarks scheduler
 	$(PYTHON) -m benchmarks reconstruct
 	$(PYTHON) -m benchmarks chain
+	$(PYTHON) -m benchmarks corrections
 
 gpu-check:
 	$(PYTHON) -m benchmarks.gpu_check

@@ -28,7 +28,7 @@ class Display:
         """Show how far the work is."""
         if self._meter is None:
             self._meter = ProgressMeter(progress.total, "slices", sys.stderr)
-        self._meter.update(progress.done)
+        self._meter.update(progress.done, f"{progress.running} of {progress.chunks} chunks are being made")
 
     def close(self) -> None:
         """Leave the meter's line."""

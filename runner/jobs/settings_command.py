@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, MutableMapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,20 +85,24 @@ def _put_together(params: MutableMapping[str, Any]) -> None:
     path = params.pop("config")
     file = ConfigFile() if path is None else read_config(path)
     given = {name: value for name in NAMES if (value := params.pop(name)) is not None}
-    _check_usable(file, {*given, *(name for name in PLACES if params.get(name))})
-    params["settings"] = load_settings(file, given)
+    places = {name for name in PLACES if params.get(name, params["init"])}  # --init needs no volume
+    params["settings"] = load_settings(_usable(file, {*given, *places}), given)
     params["notes"] = file.notes
     params["scan"] = params["scan"] or file.scan
     params["volume"] = params.get("volume") or file.volume
     more, several = params.pop("more"), params["scan"] is not None and params["init"] is None
-    places = (params["scan"], params["volume"], more)
-    params["entries"] = entries_of(*places, params["settings"]) if several else ()
+    params["entries"] = (
+        entries_of(params["scan"], params["volume"], more, params["settings"]) if several else ()
+    )
 
 
-def _check_usable(file: ConfigFile, given: Collection[str]) -> None:
-    """Say all that another program's file asks for and is not done here, a line each."""
+def _usable(file: ConfigFile, given: Collection[str]) -> ConfigFile:
+    """Refuse what another program's file asks for and is not done here: all of it, a line each."""
     refusals = file.refusals(given)
-    if len(refusals) > 1:
-        for why in refusals:
-            click.echo(why, err=True)
+    if len(refusals) == 1:
+        raise UsageError(refusals[0])
+    for why in refusals:
+        click.echo(why, err=True)
+    if refusals:
         raise UsageError(f"{file.path} asks for {len(refusals)} things that are not done here", "see above")
+    return replace(file, refused={})

@@ -13,6 +13,7 @@ from pathlib import Path
 from distributed import Client
 
 from runner.errors import ScanError
+from runner.tomo.advice import about_axis, advise
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
@@ -182,7 +183,8 @@ def reconstruct(
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        for line in (*inspection.findings, left_over(scan, settings.bin)):
+        findings = (*inspection.findings, *advise(used, settings), *about_axis(scan, axis.position))
+        for line in (*findings, left_over(scan, settings.bin)):
             if line:
                 on_note(str(line))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
@@ -223,7 +225,7 @@ def reconstruct(
             plan=plan,
             content=content,
             axis=axis,
-            findings=inspection.findings,
+            findings=findings,
             notes=tuple(diary.notes),
             results=tuple(results),
             retries=tuple(diary.retries),
