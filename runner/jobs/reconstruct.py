@@ -143,12 +143,16 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
 
 def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None) -> None:
     from runner.clusters import cluster
+    from runner.tomo.advice import advise
     from runner.tomo.calibrate import calibrate
     from runner.tomo.check import checked_scan
     from runner.tomo.forecast import describe_time
+    from runner.tomo.physics import as_used
     from runner.tomo.plan import describe
 
     opened = checked_scan(scan, settings.sources, say=say)
+    for finding in advise(as_used(opened, settings), settings):
+        say(finding)
     with cluster(where) as client:
         plan, timed = calibrate(opened, volume, settings, client)
     click.echo(describe(plan))

@@ -20,7 +20,7 @@ def check_sampling(angles: NDArray[np.float64], columns: int) -> list[Finding]:
 
     A slice of N columns is sampled around as finely as along the detector by pi / 2 N directions over half a
     turn; with n, only what lies within n / pi columns of the axis is (R. A. Crowther, D. J. DeRosier and
-    A. Klug, Proc. R. Soc. Lond. A 317 (1970) 319-340).
+    A. Klug, Proceedings of the Royal Society A 317 (1970) 319-340).
 
     Parameters
     ----------
