@@ -63,7 +63,7 @@ def test_killed_again_and_again(way: Way) -> None:
     assert not [path for path in way.folder.iterdir() if path.name.endswith((".partial", ".lock"))]
 
 
-@pytest.mark.timeout(300)  # some ten runs
+@pytest.mark.timeout(600)  # some ten runs
 def test_random_processes_of_every_form_at_random_moments(local: Way) -> None:
     """A few; ``python -m tests.cluster.volume_kills`` does as many as one likes."""
     dealt = kill_often(local, 1, seed=6)

@@ -31,7 +31,7 @@ from tests.cluster.ways import Way
 FORMS = ("volume.h5", "volume.tif", "volume.zarr", "volume")
 VICTIMS = ("client", "scheduler", "worker", "parent", "all")
 ROWS = 64
-_LONGEST = 1.2  # times what it takes: some blows come when the job is over
+_LONGEST = 0.9  # times what it takes; even so, some blows come when the job is over
 _BESIDE = {"scan.nx", "reference.h5", "scratch", "meet", "status"}
 
 
