@@ -7,7 +7,7 @@ SCRIPTS := .ci/run $(wildcard tools/*.sh) $(filter-out %.md,$(wildcard tests/tes
 
 help:
 	@echo 'make demo    reconstruct a simulated scan with two workers, check it, draw it (demo/)'
-	@echo 'make test    everything that CI runs: lint, docs, tests; installs SLURM when root on Debian'
+	@echo 'make test    everything that CI runs: lint, docs, tests; installs SLURM and Chromium when root on Debian'
 	@echo 'make lint    the checks of the code alone'
 	@echo 'make docs    the documentation (docs/_build/html)'
 	@echo 'make bench   the benchmarks'
@@ -55,6 +55,7 @@ bench: environment
 	$(PYTHON) -m benchmarks scheduler
 	$(PYTHON) -m benchmarks reconstruct
 	$(PYTHON) -m benchmarks chain
+	$(PYTHON) -m benchmarks corrections
 
 gpu-check:
 	$(PYTHON) -m benchmarks.gpu_check

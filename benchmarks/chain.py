@@ -29,13 +29,8 @@ import hdf5plugin
 import numpy as np
 
 from benchmarks.reconstruct import describe
-from runner.tomo.choice import parse_choice
 from runner.tomo.chunk import Job, Setup, process_chunk
 from runner.tomo.correct.flatfield import line_integrals, mean_frame, median_frame
-from runner.tomo.correct.phase import Paganin, retrieve
-from runner.tomo.correct.rings.methods import METHODS
-from runner.tomo.correct.rings.remove import remove_rings
-from runner.tomo.correct.zingers import remove_zingers
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.scan import FrameGroup, Frames, Scan
@@ -79,9 +74,6 @@ def main() -> None:
                 if layout == "contiguous":
                     steps |= stages(scan, options.rows, Path(folder), threads)
                 rows += measure(steps, options.rows, threads, options.repeat)
-    for threads in options.threads:
-        steps = corrections(options.angles, options.rows, options.columns, threads)
-        rows += measure(steps, options.rows, threads, options.repeat)
     about = describe()
     table = "\n".join([*table_of(rows), "", *(f"- {key}: {value}" for key, value in about.items())])
     print(table)
@@ -178,19 +170,6 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
         "reconstruct": lambda: engine(sinograms),
         "write, flush, read back": lambda: write_slab(target, rows, slices),
         "the whole chunk": lambda: process_chunk(job, chunk, threads=threads),
-    }
-
-
-def corrections(angles: int, rows: int, columns: int, threads: int) -> dict[str, Callable[[], object]]:
-    """Prepare what is done only when it is asked for: a round of its own, as it takes memory."""
-    sinograms = np.random.default_rng(2).uniform(0, 1, (rows, angles, columns)).astype(np.float32)
-    sorting = parse_choice("rings", "sorting", METHODS)
-    physics = Paganin(delta_beta=300.0, energy=20.0, distance=0.03, pixel_size=1e-6)
-    every = slice(0, rows)
-    return {
-        "remove rings, sorting": lambda: remove_rings(sinograms, sorting, threads=threads),
-        "retrieve the phase": lambda: retrieve(sinograms, every, physics, threads=threads),
-        "remove zingers": lambda: remove_zingers(sinograms, every, 0.2, threads=threads),
     }
 
 

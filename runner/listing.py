@@ -1,4 +1,4 @@
-"""Lists of words for a line of text."""
+"""Lists of words for a line of text, and tables of them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,17 @@ def few(words: Sequence[str], most: int = 3) -> str:
     """
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
+
+
+def columns(lines: Sequence[Sequence[str]]) -> str:
+    """Write lines of words as a table.
+
+    >>> print(columns([("scan", "slices"), ("a.nx", "64")]))
+    scan  slices
+    a.nx  64
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

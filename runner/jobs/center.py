@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from runner.jobs.scan_options import scan_options, sources_of
 
 if TYPE_CHECKING:
     from runner.tomo.axis import AxisEstimate
+    from runner.tomo.axis.finding import Band
     from runner.tomo.scan import Scan
 
 _FILE = click.Path(path_type=Path, readable=False)
@@ -64,10 +66,13 @@ def run(args: tuple[str, ...]) -> int:
 
 
 def _find(scan: Scan, bands: int, picture: Path | None) -> None:
+    from runner.tomo.advice import about_axis
     from runner.tomo.axis import find_center
 
     axis = find_center(scan, bands=bands, threads=len(os.sched_getaffinity(0)))
     click.echo(describe(axis, scan.columns))
+    for finding in about_axis(scan, axis.position):
+        click.echo(str(finding), err=True)
     if picture is not None:
         from runner.tomo.axis.picture import draw_evidence
 
@@ -79,9 +84,10 @@ def _sweep(scan: Scan, text: str, row: int, picture: Path | None, stack: Path | 
     from runner.errors import UsageError
     from runner.tomo.axis.sweep import make_sweep, parse_sweep, write_sweep
 
+    centers = parse_sweep(text)
     if picture is None and stack is None:
         raise UsageError("a sweep has nowhere to go", "give --picture FILE.png, --stack FILE.h5 or both")
-    made = make_sweep(scan, row, parse_sweep(text), threads=len(os.sched_getaffinity(0)))
+    made = make_sweep(scan, row, centers, threads=len(os.sched_getaffinity(0)))
     if stack is not None:
         write_sweep(stack, made)
         click.echo(f"stack          {stack}")
@@ -98,6 +104,7 @@ def describe(axis: AxisEstimate, columns: int) -> str:
     offset = axis.position - (columns - 1) / 2
     tilt = f"{axis.slope:+.4f} columns per row" if axis.slope else "none that is certain"
     angles = ", ".join(f"{angle:.2f}" for angle in axis.pairs)
+    evidence = sum(band.weight for band in axis.bands)
     lines = [
         ("rotation axis", f"{axis.position:.2f} px  ({offset:+.2f} from the middle)"),
         ("spread", f"{axis.spread:.2f} px"),
@@ -106,6 +113,14 @@ def describe(axis: AxisEstimate, columns: int) -> str:
         *((finding.method, finding.text) for finding in axis.findings),
         ("agreement", f"{axis.agreement:.0%} of the opposite views, correlation {axis.score:.3f}"),
         ("pairs", f"{len(axis.pairs)}, from {angles} degrees"),
-        *((f"rows {f'{band.start}:{band.stop}':>9}", f"{band.position:.2f} px") for band in axis.bands),
+        *((f"rows {f'{band.start}:{band.stop}':>9}", _of_band(band, evidence)) for band in axis.bands),
     ]
     return "\n".join(f"{name:<15}{text}" for name, text in lines)
+
+
+def _of_band(band: Band, evidence: float) -> str:
+    """Write what some rows say, how far their pairs of views agree, and how much of all evidence they are."""
+    if not math.isfinite(band.position):
+        return "nothing"
+    spread = f" +- {band.spread:.2f}" if math.isfinite(band.spread) else ""
+    return f"{band.position:.2f}{spread} px, {band.weight / evidence:.0%} of the evidence"

@@ -20,6 +20,7 @@ def command(scan: Path, **given: Any) -> None:
     Nothing is written. Each finding is an error, with which no right volume can be made, a warning, or a
     note. The exit code is 65 if there are errors, else 0.
     """
+    from runner.tomo.advice import about_currents
     from runner.tomo.check import inspect
     from runner.tomo.check.summary import summarise
 
@@ -27,7 +28,8 @@ def command(scan: Path, **given: Any) -> None:
     if inspection.opened is not None:
         for name, value in summarise(inspection.opened).items():
             click.echo(f"{name:<12} {value}")
-    for finding in inspection.findings:
+    advice = [] if inspection.scan is None else about_currents(inspection.scan)
+    for finding in (*inspection.findings, *advice):
         click.echo(str(finding))
     if count := len(inspection.errors):
         things = "1 thing is" if count == 1 else f"{count} things are"

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runner.errors import UsageError
 from runner.jobs.commands import run_command
-from runner.jobs.progress import ProgressMeter
+from runner.jobs.display import Display, say
+from runner.jobs.preview import rows_or_middle, show_slices
+from runner.jobs.series import plan_series, reconstruct_series
 from runner.jobs.settings_command import SettingsCommand
 from runner.jobs.settings_file import write_settings
 from runner.jobs.summary import summary
 
 if TYPE_CHECKING:
-    from runner.tomo.dispatch import Progress
     from runner.tomo.forecast import Forecast
+    from runner.tomo.series.entries import Entry
     from runner.tomo.settings import Settings
 
 
@@ -42,6 +45,13 @@ if TYPE_CHECKING:
     "[allocation, made of the ranks of this job or of this machine]",
 )
 @click.option(
+    "--slice",
+    "rows_shown",
+    type=rows_or_middle,
+    metavar="ROW[,ROW]|middle",
+    help="Make these slices alone, as a picture and a TIFF beside VOLUME; or as VOLUME, if that is a .png.",
+)
+@click.option(
     "--plan",
     "only_plan",
     is_flag=True,
@@ -51,11 +61,13 @@ def command(
     *,
     scan: Path,
     volume: Path,
+    entries: tuple[Entry, ...],
     settings: Settings,
     notes: Sequence[str],
     init: Path | None,
     overwrite: bool,
     report: bool,
+    rows_shown: tuple[int, ...] | None,
     only_plan: bool,
     where: str | None,
 ) -> None:
@@ -63,14 +75,25 @@ def command(
 
     The volume is one NeXus file (HDF5), float32 (slice, y, x), with all that it was made from and by. A name
     that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
-    name without an ending a folder of TIFF files.
+    name without an ending a folder of TIFF files. SCAN and VOLUME may stand in the file of settings instead.
+
+    SCAN alone may be a table of scans (.csv), with columns scan, volume and any settings; and several scans
+    may stand before a folder: all are made by one cluster, whatever becomes of the others.
     """
     for note in notes:
         say(note)
     if init is not None:
         write_settings(init, scan, volume, settings, overwrite=overwrite)
+    elif entries and rows_shown is not None:
+        raise UsageError("--slice is for one scan", "name one scan and its volume")
+    elif entries and only_plan:
+        plan_series(entries, where)
+    elif entries:
+        reconstruct_series(entries, where, overwrite=overwrite, report=report)
     elif only_plan:
         _print_plan(scan, volume, settings, where)
+    elif rows_shown is not None:
+        show_slices(scan, volume, rows_shown, settings, where, overwrite=overwrite)
     else:
         _reconstruct(scan, volume, settings, where, overwrite=overwrite, report=report)
 
@@ -109,6 +132,8 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
 
     given = command.make_context("reconstruct", list(args)).params
     scan, volume, settings = given["scan"], given["volume"], given["settings"]
+    if given["entries"]:
+        raise UsageError("several scans cannot be foreseen", "give the job's size, or one scan")
     check_place(volume.absolute(), overwrite=given["overwrite"])
     opened = checked_scan(scan, settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
@@ -118,12 +143,16 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
 
 def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None) -> None:
     from runner.clusters import cluster
+    from runner.tomo.advice import advise
     from runner.tomo.calibrate import calibrate
     from runner.tomo.check import checked_scan
     from runner.tomo.forecast import describe_time
+    from runner.tomo.physics import as_used
     from runner.tomo.plan import describe
 
     opened = checked_scan(scan, settings.sources, say=say)
+    for finding in advise(as_used(opened, settings), settings):
+        say(finding)
     with cluster(where) as client:
         plan, timed = calibrate(opened, volume, settings, client)
     click.echo(describe(plan))
@@ -138,7 +167,7 @@ def _reconstruct(
     from runner.tomo.report.write import report_path
     from runner.walltime import time_left
 
-    show = _Display()
+    show = Display()
     with cluster(where) as client:
         try:
             outcome = reconstruct(
@@ -156,24 +185,3 @@ def _reconstruct(
         finally:
             show.close()
     click.echo(summary(outcome))
-
-
-def say(text: object) -> None:
-    """Print a line for the person who waits, beside the results."""
-    click.echo(str(text), err=True)
-
-
-class _Display:
-    """Makes the meter when the first progress tells the total."""
-
-    def __init__(self) -> None:
-        self._meter: ProgressMeter | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        if self._meter is None:
-            self._meter = ProgressMeter(progress.total, "slices", sys.stderr)
-        self._meter.update(progress.done)
-
-    def close(self) -> None:
-        if self._meter is not None:
-            self._meter.close()

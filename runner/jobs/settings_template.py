@@ -15,6 +15,7 @@ from runner.tomo.choice import Choice
 from runner.tomo.settings import Settings, allowed_for
 
 _WIDTH = 100
+_NUMBERS = (click.types.FloatParamType, click.types.IntParamType)
 _BEGIN = """Settings for: runner reconstruct --config {name}
 A line like "#name = value" is a setting at its default: take the # away and change it.
 The command line goes before this file."""
@@ -92,7 +93,7 @@ def _line(option: click.Option, settings: Settings, found: Mapping[str, Any]) ->
 def _placeholder(option: click.Option) -> str:
     """Return a word for what is to be given, as in the help."""
     word = option.metavar or "TEXT"
-    return word if isinstance(option.type, click.types.FloatParamType) else f'"{word}"'
+    return word if isinstance(option.type, _NUMBERS) else f'"{word}"'
 
 
 def _remark(option: click.Option) -> list[str]:

@@ -31,11 +31,13 @@ _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far the work is, in rows."""
+    """How far the work is, in rows; and in how many chunks it is, of which some are being worked on."""
 
     done: int
     failed: int
     total: int
+    chunks: int = 0
+    running: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +204,13 @@ class _Dispatch(Generic[Result]):
     def progress(self) -> Progress:
         """How far the work is."""
         failed = sum(failure.chunk.rows for failure in self.failures)
-        return Progress(done=self._done, failed=failed, total=self._total)
+        return Progress(
+            done=self._done,
+            failed=failed,
+            total=self._total,
+            chunks=len(self.results) + len(self.failures) + len(self._waiting) + len(self.running),
+            running=len(self.running),
+        )
 
     def hand_out(self) -> None:
         """Take back what lost workers had, and give chunks to the workers that have room for more."""

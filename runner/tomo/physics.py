@@ -31,7 +31,7 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
     return Corrections(
         flat_field=FlatField(by=settings.flats_by, ring_current=settings.ring_current),
         zingers=settings.zingers,
-        air=settings.air,
+        air=None if settings.air is None else max(settings.air // scan.binning, 1),
         double_flat=settings.double_flat,
         rings=settings.rings,
         phase=None if settings.delta_beta is None else _paganin(scan, settings.delta_beta),
@@ -42,9 +42,11 @@ def corrections_of(scan: Scan, settings: Settings) -> Corrections:
 def _check_beam(scan: Scan, settings: Settings) -> None:
     if settings.ring_current:
         currents_of(scan)
-    if settings.air is not None and 2 * settings.air > scan.columns:
+    if settings.air is not None and 2 * settings.air > scan.columns * scan.binning:
         raise UsageError(
-            f"air at {settings.air} columns of each end is more than there are ({scan.columns})", "give less"
+            f"air at {settings.air} columns of each end is more than there are"
+            f" ({scan.columns * scan.binning})",
+            "give less",
         )
     if not scan.flats and scan.beam != 1 and settings.air is None:
         raise ScanError(

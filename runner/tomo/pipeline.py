@@ -13,6 +13,7 @@ from pathlib import Path
 from distributed import Client
 
 from runner.errors import ScanError
+from runner.tomo.advice import about_axis, advise
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
@@ -177,24 +178,18 @@ def reconstruct(
     scan = as_told(inspection.usable(on_note), settings)
     check_apart(place, files_of(scan))
     used = as_used(scan, settings)
-    scale, units = unit_scale(used.pixel_size, settings)
+    _, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        for line in (*inspection.findings, left_over(scan, settings.bin)):
+        findings = (*inspection.findings, *advise(used, settings), *about_axis(scan, axis.position))
+        for line in (*findings, left_over(scan, settings.bin)):
             if line:
                 on_note(str(line))
         plan = plan_for(scan, settings, resources_of(client), axis.position)
-        recipe = Recipe(
-            scan=used,
-            corrections=corrections_of(used, settings),
-            setup=setup_of(used, plan, axis.position, settings),
-            scale=scale,
-            slope=axis.slope,
-            mask_value=settings.mask_value,
-        )
-        greys = _greys_of(found, settings) or find_greys(
+        recipe = recipe_of(used, plan, axis, settings)
+        greys = greys_found_before(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
         )
         parameters = parameters_of(scan, plan, axis, units, settings, greys=greys)
@@ -230,7 +225,7 @@ def reconstruct(
             plan=plan,
             content=content,
             axis=axis,
-            findings=inspection.findings,
+            findings=findings,
             notes=tuple(diary.notes),
             results=tuple(results),
             retries=tuple(diary.retries),
@@ -275,7 +270,7 @@ def unit_scale(pixel_size: float | None, settings: Settings) -> tuple[float, str
     return 1.0, "1/pixel"
 
 
-def _greys_of(found: Unfinished | None, settings: Settings) -> Greys | None:
+def greys_found_before(found: Unfinished | None, settings: Settings) -> Greys | None:
     """Take the grey levels that an earlier run has found, where it was asked for the same."""
     asked = {"dtype": settings.dtype, "greys": settings.greys}
     if found is None or any(found.made_from.get(name) != value for name, value in asked.items()):
@@ -292,6 +287,18 @@ def files_of(scan: Scan) -> set[Path]:
     """All files that the pixels of a scan lie in, and the one that was named."""
     frames = [scan.projections, *(group.frames for group in (*scan.flats, *scan.darks))]
     return {scan.path, *(file for some in frames for file in some.files)}
+
+
+def recipe_of(scan: Scan, plan: Plan, axis: Axis, settings: Settings) -> Recipe:
+    """Say how all slices are made, of the scan as it is used."""
+    return Recipe(
+        scan=scan,
+        corrections=corrections_of(scan, settings),
+        setup=setup_of(scan, plan, axis.position, settings),
+        scale=unit_scale(scan.pixel_size, settings)[0],
+        slope=axis.slope,
+        mask_value=settings.mask_value,
+    )
 
 
 def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup:

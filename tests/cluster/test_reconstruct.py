@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -95,6 +96,24 @@ def test_plan_prints_and_stops(local: Way, scan: Path) -> None:
     for word in ("chunk", "memory", "read", "written"):
         assert word in result.out
     assert not list(local.folder.glob("volume*"))
+
+
+def test_several_scans_on_one_cluster(local: Way, scan: Path, reference: np.ndarray) -> None:
+    (local.folder / "scans.csv").write_text(f"scan,volume\n{scan},one.h5\nlate.nx,two.h5\n")
+    first = local.run("--quiet", "reconstruct", "scans.csv", ranks=2)
+    assert first.code == 70, first.err
+    assert "late.nx: no such file" in first.err
+    assert "1 of 2 scans are done, 1 failed" in first.err.splitlines()[-1]
+    shutil.copyfile(scan, local.folder / "late.nx")
+    again = local.run("--quiet", "reconstruct", "scans.csv", "--no-report", ranks=2)
+    assert again.code == 0, again.err
+    assert [" ".join(line.split()[2:4]) for line in again.out.splitlines()[1:]] == [
+        "already there",
+        "done 70",
+    ]
+    for name in ("one.h5", "two.h5"):
+        assert np.array_equal(pixels(local.folder / name), reference)
+    assert sorted(path.name for path in local.folder.glob("*.html")) == ["one.h5.report.html"]
 
 
 def not_hdf5(scan: Path) -> None:

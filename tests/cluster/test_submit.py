@@ -55,16 +55,38 @@ def all_logs(folder: Path) -> str:
     return "".join(f"--- {path.name}\n{path.read_text()}" for path in sorted(folder.glob("*.out")))
 
 
-@pytest.mark.parametrize("code", [0, 3])
-def test_a_job_is_waited_for_and_its_exit_code_is_ours(runner: Runner, tmp_path: Path, code: int) -> None:
-    (tmp_path / "ends").write_text(str(code))
+def test_a_job_is_waited_for_and_its_exit_code_is_ours(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "ends").write_text("3")
     job = submitted(runner, "job.py")
     waited = runner("wait", job)
-    assert waited.returncode == code, waited.stderr + all_logs(tmp_path)
+    assert waited.returncode == 3, waited.stderr + all_logs(tmp_path)
     log = runner("log", job)
     assert "sum 6\n" in log.stdout
     assert f"SLURM job {job}: " in waited.stderr
-    assert f"ended {code}" in runner("status", job).stdout
+    assert "ended 3" in runner("status", job).stdout
+
+
+#: Of a job, as its processes have it: whoever submits from there means another one.
+INHERITED = {
+    "SLURM_JOB_ID": "999999",
+    "SLURM_STEP_ID": "0",
+    "SLURM_PROCID": "3",
+    "SLURM_STEP_NUM_TASKS": "4",
+    "SLURM_CPU_BIND": "quiet,mask_cpu:0x1",
+    "OMPI_COMM_WORLD_RANK": "1",
+    "RUNNER_END": "1",
+}
+
+
+def test_a_log_is_followed_to_the_end_of_a_job_that_was_submitted_from_another(
+    runner: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / "ends").write_text("0")
+    job = submitted(runner, "job.py", **INHERITED)
+    followed = runner("log", job, "--follow", timeout=90)
+    assert "sum 6\n" in followed.stdout
+    assert runner("wait", job).returncode == 0, all_logs(tmp_path)
+    assert "ended 0" in runner("status", job).stdout
 
 
 def test_a_reconstruction_that_was_sized_here_is_done(
@@ -89,13 +111,6 @@ def test_a_job_is_ended_and_says_so(runner: Runner, tmp_path: Path) -> None:
     cancelled = runner("cancel", job)
     assert cancelled.returncode == 0, cancelled.stderr
     assert runner("wait", job).returncode == 143
-
-
-def test_a_log_is_followed_to_the_end(runner: Runner, tmp_path: Path) -> None:
-    (tmp_path / "ends").write_text("0")
-    job = submitted(runner, "job.py")
-    followed = runner("log", job, "--follow", timeout=90)
-    assert "sum 6\n" in followed.stdout
 
 
 def test_a_chain_goes_on_until_all_is_done(runner: Runner, tmp_path: Path) -> None:
@@ -124,21 +139,6 @@ def test_a_chain_is_ended_as_one(runner: Runner, slurm: VirtualSlurm, tmp_path: 
     assert runner("cancel", jobs[0]).returncode == 0
     assert runner("wait", jobs[2]).returncode == 143
     assert not slurm.jobs() & set(jobs)
-
-
-def test_the_other_job_that_we_may_be_in_is_forgotten(runner: Runner, tmp_path: Path) -> None:
-    (tmp_path / "ends").write_text("0")
-    inherited = {
-        "SLURM_JOB_ID": "999999",
-        "SLURM_STEP_ID": "0",
-        "SLURM_PROCID": "3",
-        "SLURM_STEP_NUM_TASKS": "4",
-        "SLURM_CPU_BIND": "quiet,mask_cpu:0x1",
-        "OMPI_COMM_WORLD_RANK": "1",
-        "RUNNER_END": "1",
-    }
-    job = submitted(runner, "job.py", **inherited)
-    assert runner("wait", job).returncode == 0, all_logs(tmp_path)
 
 
 def test_what_sbatch_says_is_passed_on(runner: Runner) -> None:

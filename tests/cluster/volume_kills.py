@@ -48,13 +48,14 @@ class Undisturbed:
 class Blow:
     """Who was killed how long after the start, how the job ended, and whether the volume was there then.
 
-    No victim where the job was over by then.
+    No victim where the job was over by then; what the job said last where it did not end well.
     """
 
     victim: str
     moment: float
     code: int
     done: bool
+    said: str = ""
 
 
 def words(name: str) -> list[str]:
@@ -97,7 +98,9 @@ def strike(way: Way, name: str, choose: random.Random, usual: Undisturbed) -> Bl
     done = (way.folder / name).exists()
     if finished.returncode == 0:
         check_end(finished, done=done)
-    return Blow(victim, round(struck, 2), finished.returncode, done)
+        return Blow(victim, round(struck, 2), finished.returncode, done)
+    said = [line for line in finished.stderr.splitlines() if line.startswith("runner: ")]
+    return Blow(victim, round(struck, 2), finished.returncode, done, " / ".join(said[-3:]))
 
 
 def check_end(finished: Finished, *, done: bool) -> None:

@@ -19,11 +19,12 @@ SUMMARY = "… things are wrong with …"
 
 def texts_in_code():
     found = set()
-    for wing in ("scan", "check"):
-        for source in (ROOT / "runner" / "tomo" / wing).rglob("*.py"):
-            for function in ast.walk(ast.parse(source.read_text())):
-                if isinstance(function, ast.FunctionDef):
-                    found |= texts_of(function)
+    tomography = ROOT / "runner" / "tomo"
+    sources = [*(tomography / "scan").rglob("*.py"), *(tomography / "check").rglob("*.py")]
+    for source in (*sources, tomography / "advice.py"):
+        for function in ast.walk(ast.parse(source.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                found |= texts_of(function)
     return found
 
 

@@ -91,12 +91,15 @@ class Band:
         Column of the rotation axis there; a steady change from band to band is a tilt.
     weight : float
         How much they have to say.
+    spread : float
+        Standard deviation of what the pairs of views say there, columns; infinite where it is not known.
     """
 
     start: int
     stop: int
     position: float
     weight: float = 1.0
+    spread: float = np.inf
 
     @property
     def middle(self) -> float:

@@ -105,13 +105,7 @@ def count(ballots: tuple[Ballot, ...], middle: float) -> Result:
     """
     votes = [[match.peak() for match in ballot.matches] for ballot in ballots]
     bands = tuple(
-        Band(
-            start=ballot.start,
-            stop=ballot.stop,
-            position=_median(of_band),
-            weight=sum(vote.weight for vote in of_band),
-        )
-        for ballot, of_band in zip(ballots, votes, strict=True)
+        _band(ballot.start, ballot.stop, of_band) for ballot, of_band in zip(ballots, votes, strict=True)
     )
     line = fit_line(bands, middle)
     flat = [vote for of_band in votes for vote in of_band]
@@ -153,9 +147,18 @@ def _together(ballots: tuple[Ballot, ...]) -> Curve:
     return Curve(centers=matches[0].centers, scores=scores)
 
 
-def _median(votes: list[Vote]) -> float:
-    return weighted_median(
-        np.array([vote.position for vote in votes]), np.array([vote.weight for vote in votes])
+def _band(start: int, stop: int, votes: list[Vote]) -> Band:
+    """Take the median of the votes of some rows."""
+    places = np.array([vote.position for vote in votes])
+    weights = np.array([vote.weight for vote in votes])
+    position = weighted_median(places, weights)
+    certain = len(votes) > 1 and np.isfinite(position)
+    return Band(
+        start=start,
+        stop=stop,
+        position=position,
+        weight=float(weights.sum()),
+        spread=spread_of(places, weights, position) if certain else np.inf,
     )
 
 

@@ -12,6 +12,7 @@ from runner.errors import MissingFileError, RunnerError, ScanError
 from runner.tomo.check.frames import drop_frames
 from runner.tomo.check.pixels import check_pixels
 from runner.tomo.check.sample import take_sample
+from runner.tomo.check.sampling import check_sampling
 from runner.tomo.check.turn import check_turn
 from runner.tomo.check.units import check_units
 from runner.tomo.scan import Scan
@@ -100,9 +101,10 @@ def _check(opened: Scan, problems: Problems) -> Scan:
     """Look at headers and pixels; return the scan without what is left out."""
     if len(opened.angles) > 1 and np.isfinite(opened.angles).all():
         problems.add(check_turn(opened.angles))
+        problems.add(check_sampling(opened.angles, opened.columns))
     if opened.axis_hint is not None:
         hint = f"the scan says that the rotation axis is at column {opened.axis_hint:g}"
-        problems.add([note(hint, "give it with --center to use it")])
+        problems.add([note(hint, "what is found is held against it; --center uses it")])
     scan, found = check_units(opened)
     problems.add(found)
     sample = problems.attempt(take_sample, scan) if scan.projections.count else None

@@ -87,7 +87,9 @@ def corrected_sinograms(
     nothing = np.zeros(projections.shape[1:], np.float32)
     dark = mean_frame([read(group.frames) for group in scan.darks]) if scan.darks else nothing
     reduce = median_frame if flat_field.by == MEDIAN else _mean_of_one
-    flats = [reduce(read(group.frames)) for group in scan.flats] or [dark + np.float32(scan.beam)]
+    flats = [reduce(read(group.frames)) for group in scan.flats] or [
+        dark + np.float32(scan.beam * scan.binning**2)
+    ]
     gains = None
     if flat_field.ring_current:
         currents, of_flats = currents_of(scan)

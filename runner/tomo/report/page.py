@@ -12,9 +12,11 @@ import jinja2
 
 from runner.tomo.check.summary import summarise
 from runner.tomo.missing import row_ranges
+from runner.tomo.png import window_of
 from runner.tomo.report.axis_charts import bands_outside, draw_bands, draw_curves
+from runner.tomo.report.defects_chart import draw_defects
 from runner.tomo.report.histogram import draw_histogram
-from runner.tomo.report.pictures import cut_volume, draw_sinogram, sample_values, window_of
+from runner.tomo.report.pictures import cut_volume, draw_sinogram, sample_values
 from runner.tomo.report.run import Run
 from runner.tomo.report.timeline import STAGES, draw_timeline, span_of
 from runner.tomo.scan.finding import LEVELS
@@ -35,7 +37,7 @@ def make_page(run: Run) -> str:
     """
     values = sample_values(run)
     low, high = window_of(values)
-    evidence = run.axis.evidence
+    evidence, defects = run.axis.evidence, run.content.defects
     return _template().render(
         run=run,
         title=run.content.title,
@@ -49,6 +51,8 @@ def make_page(run: Run) -> str:
         curves=draw_curves(evidence) if evidence else "",
         bands=draw_bands(evidence, run.scan.rows) if evidence else "",
         outside=bands_outside(evidence, run.scan.rows) if evidence else 0,
+        defects=defects.counts() if defects else {},
+        map_of_defects=draw_defects(defects) if defects else "",
         histogram=draw_histogram(values, run.content.units, run.content.greys),
         timeline=draw_timeline(run.results),
         effort=effort_of(run),

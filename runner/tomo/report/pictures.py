@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.tomo.greys import sample_rows
-from runner.tomo.report.png import picture
+from runner.tomo.png import picture, window_of
 from runner.tomo.report.run import Run
 from runner.tomo.thumbnail import MOST, shrink, step_for
 from runner.tomo.volume.look import read_pixels
 
 _CUT = 384  # pixels along a side of a cut across slices: each costs one page of the file
 _LINES = 256  # rows of a slice that the distribution of values is taken from
-_DARKEST, _BRIGHTEST = 1.0, 99.5  # percentiles of the values that are black and white
 _THINNEST = 8  # slices, of fewer a cut across them shows nothing
 _UNITS = ((1e-2, "cm"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
@@ -60,14 +59,6 @@ def sample_values(run: Run) -> NDArray[np.float32]:
     return values[np.isfinite(values)]
 
 
-def window_of(values: NDArray[np.float32]) -> tuple[float, float]:
-    """Choose what is black and what is white."""
-    if not values.size:
-        return 0.0, 1.0
-    low, high = np.percentile(values, (_DARKEST, _BRIGHTEST)).tolist()
-    return low, high
-
-
 def cut_volume(run: Run, window: tuple[float, float]) -> list[Picture]:
     """Draw a slice, and two cuts across all slices, through the middle of what was made."""
     slices, height, width = run.target.shape
@@ -97,9 +88,9 @@ def draw_sinogram(run: Run) -> Picture | None:
     for result in run.results:
         if result.sinogram is not None:
             row, sinogram = result.sinogram
-            size = (run.scan.columns, run.scan.projections.count)
+            size = (run.plan.work.columns, run.plan.work.angles)
             name = f"sinogram of row {row} (column, projection)"
-            return _draw(run, sinogram, size, name, window_of(sinogram[np.isfinite(sinogram)]))
+            return _draw(run, sinogram, size, name, window_of(sinogram))
     return None
 
 

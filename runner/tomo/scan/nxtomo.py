@@ -127,17 +127,18 @@ def _orientation(detector: h5py.Group) -> list[Finding]:
     found = []
     if text_at(detector, "field_of_view").lower() == "half":
         found.append(note("the scan says that its field of view is half: the axis is near one end of it"))
-    flips = {"x_flipped": "left and right", "y_flipped": "top and bottom"}
-    for name, sides in flips.items():
-        stored = detector.get(name)
-        if isinstance(stored, h5py.Dataset) and stored.size == 1 and bool(np.ravel(stored[()])[0]):
-            found.append(
-                warning(
-                    f"the detector's {sides} are exchanged ({name}): the volume will be a mirror image",
-                    "mirror it afterwards, if the hand of the object matters",
-                )
-            )
+    if _is_set(detector, "x_flipped"):  # what parallel rays show from the other side
+        what = "the detector's left and right are exchanged (x_flipped): slices will be turned by half a turn"
+        found.append(note(what, "that is no mirror image"))
+    if _is_set(detector, "y_flipped"):
+        what = "the detector's top and bottom are exchanged (y_flipped): the volume will be a mirror image"
+        found.append(warning(what, "reverse the order of its slices, if the hand of the object matters"))
     return found
+
+
+def _is_set(detector: h5py.Group, name: str) -> bool:
+    stored = detector.get(name)
+    return isinstance(stored, h5py.Dataset) and stored.size == 1 and bool(np.ravel(stored[()])[0])
 
 
 def _groups(file: h5py.File) -> list[str]:

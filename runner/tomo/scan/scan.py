@@ -137,7 +137,8 @@ class Scan:
     currents : (angle,) float64, or None
         Of the storage ring, at each projection, in the flats' unit; None where it is not known.
     beam : float
-        Counts of the beam without sample, where there are no flats: 1 if the projections are transmissions.
+        Counts of a detector's pixel in the beam without sample, where there are no flats: 1 if the
+        projections are transmissions.
     defects : Defects or None
         Pixels that are not to be used, but interpolated in their rows, where preflight has looked for them.
     findings : tuple of Finding

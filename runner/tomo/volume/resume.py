@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from runner.errors import WriteError
 from runner.listing import few
@@ -17,8 +18,9 @@ from runner.tomo.volume.content import Content
 from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.forms import description_of
 from runner.tomo.volume.hdf5 import PROCESS, locate, plain
+from runner.tomo.volume.look import description_in
 from runner.tomo.volume.place import partial_path, unfinished
-from runner.tomo.volume.slab import Target
+from runner.tomo.volume.slab import WRITTEN, Target
 from runner.tomo.volume.spare import mend_description
 
 Value = str | int | float | bool
@@ -71,6 +73,33 @@ def read_unfinished(volume: Path) -> Unfinished | None:
         raise unfinished(partial_path(volume)) from error
 
 
+def read_finished(volume: Path) -> Unfinished:
+    """Read of a finished volume what it was made from.
+
+    Raises
+    ------
+    WriteError
+        If it is none of ours, or slices are missing.
+    """
+    path = description_in(volume)
+    try:
+        with h5py.File(path, locking="best-effort") as file:
+            complete = bool(np.all(file[PROCESS]["status"][:] == WRITTEN))
+            found = _read(file, path)
+    except (OSError, KeyError, ValueError) as error:
+        raise _no_volume(volume) from error
+    if not complete:
+        raise _no_volume(volume)
+    return found
+
+
+def _no_volume(volume: Path) -> WriteError:
+    return WriteError(
+        f"{volume} is there, and is no finished volume of this program",
+        "say --overwrite to replace it, or choose another name",
+    )
+
+
 def check_same(found: Unfinished, content: Content) -> None:
     """Make sure that what is to be made now is what was begun.
 
@@ -79,17 +108,21 @@ def check_same(found: Unfinished, content: Content) -> None:
     WriteError
         If it is not; names what differs.
     """
-    now = describe(content)
-    differing = [
-        f"{name} {_word(found.made_from.get(name))} (now {_word(now.get(name))})"
-        for name in sorted(now.keys() | found.made_from.keys())
-        if not _equal(now.get(name), found.made_from.get(name))
-    ]
-    if differing:
+    if differing := differences(found, content):
         raise WriteError(
             f"{found.target.place} was begun with {few(differing)}",
             "go on with the same, say --overwrite to start anew, or choose another name",
         )
+
+
+def differences(found: Unfinished, content: Content) -> list[str]:
+    """Name what was not as it would be now."""
+    now = describe(content)
+    return [
+        f"{name} {_word(found.made_from.get(name))} (now {_word(now.get(name))})"
+        for name in sorted(now.keys() | found.made_from.keys())
+        if not _equal(now.get(name), found.made_from.get(name))
+    ]
 
 
 def take_over(found: Unfinished) -> Target:

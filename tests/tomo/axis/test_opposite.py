@@ -93,3 +93,9 @@ def test_a_lone_vote_for_the_edge_is_outvoted():
 
 def test_views_with_little_in_common_leave_a_doubt():
     assert "correlation 0.20" in count((ballot(0, 30.0, score=0.2),), 1.5).finding.doubt
+
+
+def test_each_band_says_how_far_its_pairs_agree():
+    bands = count((ballot(0, 50, 50.1, 49.9), ballot(4, 50, 53, 47), ballot(8, 50)), 5.5).bands
+    assert bands[0].spread < 0.3 < 3 < bands[1].spread < 6
+    assert bands[2].spread == np.inf  # one pair alone cannot tell

@@ -19,6 +19,7 @@ from .bad_scans import (
     replaced,
     set_angles,
     set_frames,
+    set_keys,
     spoil_pixels,
     turn_over,
 )
@@ -88,6 +89,25 @@ TOLD = {
               look whether projections are missing
         """),
     ),
+    "fewer projections than a half": (
+        set_keys(at_30_50=3),
+        lines("""
+            warning: the angles span 85.5 degrees only, less than half a turn; the volume will
+              lack what is seen from the missing sides
+            note: views from 20 directions are few for 48 columns: 76 would show all alike;
+              expect streaks farther than 6 columns from the axis
+        """),
+    ),
+    "three projections": (
+        lambda file: (
+            set_keys(at_13_50=3)(file),
+            set_angles(lambda angles: put(angles, slice(10, 13), [0, 60, 120]))(file),
+        ),
+        lines("""
+            warning: views from 3 directions are few for 48 columns: 76 would show all alike;
+              expect streaks farther than 1 columns from the axis
+        """),
+    ),
     "dead, hot and blind pixels": (
         set_frames(spoil_pixels),
         lines("""
@@ -126,13 +146,16 @@ TOLD = {
             put_quantity("entry/instrument/detector/x_rotation_axis_pixel_position", 1.25, "pixel")(file),
             put_quantity("entry/instrument/detector/field_of_view", "Half", None)(file),
             put_quantity("entry/instrument/detector/x_flipped", True, None)(file),
+            put_quantity("entry/instrument/detector/y_flipped", True, None)(file),
         ),
         lines("""
-            warning: the detector's left and right are exchanged (x_flipped): the volume will be
-              a mirror image; mirror it afterwards, if the hand of the object matters
+            warning: the detector's top and bottom are exchanged (y_flipped): the volume will be
+              a mirror image; reverse the order of its slices, if the hand of the object matters
             note: the scan says that its field of view is half: the axis is near one end of it
-            note: the scan says that the rotation axis is at column 24.75; give it with --center
-              to use it
+            note: the detector's left and right are exchanged (x_flipped): slices will be turned
+              by half a turn; that is no mirror image
+            note: the scan says that the rotation axis is at column 24.75; what is found is held
+              against it; --center uses it
         """),
     ),
 }

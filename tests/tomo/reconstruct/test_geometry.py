@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.tomo.phantom import Detector, Ellipsoid, project
+from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.geometry import Geometry, gap_shares
 
 
@@ -69,3 +71,19 @@ def test_a_region_keeps_its_place():
 )
 def test_a_full_turn_is_known(angles, full):
     assert geometry(angles=tuple(angles)).full_turn is full
+
+
+@pytest.mark.parametrize("columns", [64, 65])
+def test_left_and_right_exchanged_turn_a_slice_by_half_a_turn(columns):
+    """As preflight says of NXtomo's x_flipped: that is no mirror image."""
+    center, angles = 0.55 * columns, np.arange(90) * 2.0
+    detector = Detector(rows=1, columns=columns, pixel=1 / columns, center=center)
+    grain = Ellipsoid(center=(0.1, 0.25, 0), half_axes=(0.1, 0.05, 1), turn=20, attenuation=1.0)
+    sinograms = project([grain], angles, detector).swapaxes(0, 1).astype(np.float32)
+
+    def slices(seen, axis):
+        with Reconstructor(angles=angles.tolist(), columns=columns, center=axis) as reconstruct:
+            return reconstruct(np.ascontiguousarray(seen))[0]
+
+    upright, flipped = slices(sinograms, center), slices(sinograms[..., ::-1], columns - 1 - center)
+    assert flipped == pytest.approx(upright[::-1, ::-1], abs=1e-4 * float(upright.max()))

@@ -10,8 +10,10 @@ from runner.tomo.axis.finding import Band, Curve, Finding
 from runner.tomo.chunk import ChunkResult
 from runner.tomo.plan import Chunk
 from runner.tomo.report.axis_charts import bands_outside, draw_bands, draw_curves
+from runner.tomo.report.defects_chart import draw_defects
 from runner.tomo.report.histogram import draw_histogram
 from runner.tomo.report.timeline import draw_timeline, span_of
+from runner.tomo.scan.defects import pack
 from runner.tomo.volume.greys import Greys
 
 
@@ -95,6 +97,27 @@ def test_the_curve_is_highest_at_the_axis(tilted):
     places = [tuple(map(float, point.split(","))) for point in points.split()]
     top = min(places, key=lambda place: place[1])
     assert top == places[20]
+
+
+def test_every_defective_pixel_is_marked_where_it_is():
+    pixels = np.zeros((100, 300), np.uint8)
+    pixels[10, 20] = pixels[99, 299] = 1
+    pixels[50, 99:102] = 3
+    drawn = draw_defects(pack(pixels))
+    paths = dict(re.findall(r'<path class="f(\d)" d="([^"]*)"', drawn))
+    marks = {
+        kind: [tuple(map(float, place)) for place in re.findall(r"M([\d.]+) ([\d.]+)", path)]
+        for kind, path in paths.items()
+    }
+    assert [len(marks[str(kind)]) for kind in range(5)] == [2, 0, 1, 0, 0]  # three neighbours in one cell
+    (left, top), (right, bottom) = marks["0"]
+    assert left < marks["2"][0][0] < right
+    assert top < marks["2"][0][1] < bottom
+
+
+def test_a_detector_full_of_defects_makes_no_huge_page():
+    pixels = np.random.default_rng(1).integers(0, 6, (2048, 2048)).astype(np.uint8)
+    assert len(draw_defects(pack(pixels))) < 1_000_000
 
 
 def test_bands_beyond_the_chart_are_counted(tilted):

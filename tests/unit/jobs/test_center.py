@@ -1,10 +1,15 @@
 """The job ``center`` says where the axis is, shows it, and passes on what is wrong."""
 
+import shutil
+
 import h5py
+import numpy as np
 import pytest
 
 from runner.errors import MissingFileError, UsageError
-from runner.jobs.center import run
+from runner.jobs.center import describe, run
+from runner.tomo.axis import AxisEstimate
+from runner.tomo.axis.finding import Band
 from runner.tomo.simulate import Settings, write_scan
 
 
@@ -26,6 +31,9 @@ def test_it_prints_position_and_evidence(shared_data, capsys):
     for name in ("rotation axis", "opposite views", "sinogram", "sharpness"):
         assert 85.5 <= float(found[name][0]) <= 86.25
     assert found["confidence"] == ["high"]
+    bands = [words for name, words in lines if name.startswith("rows")]
+    assert all(words[1:2] + words[3:] == ["px,", "of", "the", "evidence"] for words in bands)
+    assert sum(int(words[2].rstrip("%")) for words in bands) == pytest.approx(100, abs=2)
     assert found["pairs"][:3] == ["1,", "from", "-88.20"]
 
 
@@ -48,6 +56,41 @@ def test_it_makes_a_sweep(scan, tmp_path, capsys):
         assert file["entry/data/center"][:].tolist() == [49.2, 49.7, 50.2, 50.7, 51.2]
         assert file["entry/data/data"].shape == (5, 96, 96)
     assert "row 9, columns 49.2 49.7 50.2 50.7 51.2" in capsys.readouterr().out
+
+
+def test_a_band_that_says_little_shows_it():
+    """The second sees hardly anything of the object, and the third nothing."""
+    bands = (
+        Band(start=0, stop=4, position=50.21, weight=3.0, spread=0.02),
+        Band(start=4, stop=8, position=47.5, weight=0.06, spread=3.1),
+        Band(start=8, stop=12, position=np.inf, weight=0.0),
+    )
+    estimate = AxisEstimate(
+        position=50.2, slope=0.0, spread=0.02, confidence="high", agreement=1.0, score=0.9, method="",
+        findings=(), bands=bands, pairs=(0.0,),
+    )  # fmt: skip
+    assert [line[15:] for line in describe(estimate, 96).splitlines()[-3:]] == [
+        "50.21 +- 0.02 px, 98% of the evidence",
+        "47.50 +- 3.10 px, 2% of the evidence",
+        "nothing",
+    ]
+
+
+def test_what_the_scan_says_of_its_axis_is_held_against_what_is_found(scan, tmp_path, capsys):
+    for hint, differs in ((50.2 + 0.4, False), (50.2 - 1.7, True)):
+        path = shutil.copy(scan, tmp_path / "hinted.nx")
+        with h5py.File(path, "a") as file:
+            file["entry/instrument/detector/x_rotation_axis_pixel_position"] = hint - 95 / 2
+        assert run((str(path), "--bands", "3")) == 0
+        said = capsys.readouterr().err
+        assert (
+            f"and the scan says {hint:.2f}; see both in a sweep; --center {hint:.2f} takes" in said
+        ) == differs
+
+
+def test_the_steps_of_a_sweep_are_looked_at_first(scan):
+    with pytest.raises(UsageError, match="write A:B:STEP"):
+        run((str(scan), "--center", "49:51:0"))
 
 
 def test_a_sweep_has_to_go_somewhere(scan):

@@ -31,6 +31,21 @@ def test_it_says_how_far_how_fast_and_how_long(count, seconds, text):
     assert progress_text(count, 200, "slices", seconds) == text
 
 
+def test_as_long_as_there_is_nothing_it_says_what_is_being_done():
+    stream, clock = io.StringIO(), Clock()
+    meter = ProgressMeter(100, "slices", stream, clock=clock)
+    for seconds in (1, 6, 61):
+        clock.now = 100 + seconds
+        meter.update(0, "1 of 3 chunks are being made")
+    clock.now += 10
+    meter.update(50, "2 of 3 chunks are being made")
+    assert stream.getvalue().splitlines() == [
+        "0/100 slices, 1 of 3 chunks are being made, for 6.0 s now",
+        "0/100 slices, 1 of 3 chunks are being made, for 1:01 now",
+        "50/100 slices, 0.7 slices/s, 1:11 left",
+    ]
+
+
 def run(stream, *, seconds, period):
     """Make progress from 0 to 100 at a steady rate."""
     clock = Clock()

@@ -8,7 +8,7 @@ import h5py
 import pytest
 from distributed import LocalCluster
 
-from runner.errors import UsageError
+from runner.errors import LostError, MissingFileError, UsageError, WriteError
 from runner.jobs.reconstruct import command, run
 from runner.jobs.settings_options import themes
 from runner.tomo.settings import NAMES
@@ -51,7 +51,10 @@ def test_reading_the_command_line_loads_nothing_heavy():
     [
         ("", "SCAN"),
         ("scan.nx", "VOLUME"),
-        ("scan.nx volume.h5 extra", "extra"),
+        ("scan.nx volume.h5 extra", "extra is no folder, and 2 scans are given"),
+        ("scans.csv", "there is no table scans.csv"),
+        ("scans.csv volume.h5", "a table names the volumes"),
+        ("scan.nx volume.h5 --slice left", "left"),
         ("scan.nx volume.h5 --centre 3", "--center"),
         ("scan.nx volume.h5 --center left", "left"),
         ("scan.nx volume.h5 --center nan", "a number from 0 up, or auto"),
@@ -78,11 +81,11 @@ def test_reading_the_command_line_loads_nothing_heavy():
 def test_a_wrong_command_line_is_known_before_there_is_a_cluster(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("wrong.toml").write_text('windwo = "hann"\n')
-    with pytest.raises((click.UsageError, UsageError)) as refusal:
+    with pytest.raises((click.UsageError, UsageError, MissingFileError)) as refusal:
         command.make_context("reconstruct", words.split())
     error = refusal.value
     assert said in (error.format_message() if isinstance(error, click.UsageError) else str(error))
-    with pytest.raises(UsageError):
+    with pytest.raises((UsageError, MissingFileError)):
         run(tuple(words.split()))
 
 
@@ -120,6 +123,8 @@ def test_it_reconstructs_and_says_what_it_made(scan, tmp_path, reached, capsys):
     assert "column 25.00 (command line)" in out
     assert "all 16 slices written and verified" in out
     assert f"silx view {volume}" in out
+    assert f"report   {volume}.report.html" in out
+    assert "all 16 slices written and verified" in (tmp_path / "volume.h5.report.html").read_text()
     assert "16/16 slices" in err
     with h5py.File(volume) as file:
         parameters = file["entry/reconstruction/parameters"]
@@ -142,3 +147,72 @@ def test_the_plan_is_told_and_nothing_written(scan, tmp_path, reached, capsys):
     assert "2 of 4 to 16 rows" in out
     assert "predicted peak" in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_report_is_none(scan, tmp_path, reached, capsys):
+    assert run((str(scan), str(tmp_path / "volume.h5"), "--center", "25", "--no-report")) == 0
+    assert "report   " not in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["volume.h5"]
+
+
+def test_a_table_of_scans_ends_with_how_each_ended(scan, tmp_path, reached, capsys):
+    table = tmp_path / "scans.csv"
+    table.write_text(f"scan,volume,center\n{scan},one.h5,25\ngone.nx,two.h5,25\n")
+    with pytest.raises(LostError, match="1 of 2 scans are done, 1 failed"):
+        run((str(table), "--window", "hann"))
+    out, err = capsys.readouterr()
+    assert [line.split()[2] for line in out.splitlines()] == ["state", "done", "failed"]
+    assert err.index("gone.nx: no such file") < err.index(f"scan 1 of 2: {scan}")
+    with h5py.File(tmp_path / "one.h5") as file:
+        parameters = file["entry/reconstruction/parameters"]
+        assert parameters["window"].asstr()[()] == "hann"
+        assert parameters["center"].attrs["origin"] == f"{table}, line 2"
+    table.write_text(f"scan,volume,center\n{scan},one.h5,25\n")
+    assert run((str(table), "--window", "hann")) == 0
+    assert "already there" in capsys.readouterr().out
+
+
+def test_several_scans_and_a_folder(scan, tmp_path, reached, capsys):
+    other = tmp_path / "other.nx"
+    other.write_bytes(scan.read_bytes())
+    (tmp_path / "volumes").mkdir()
+    words = (str(scan), str(other), str(tmp_path / "volumes"), "--center", "25")
+    assert run((*words, "--plan")) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["slices", "20", "20", "40"]
+    assert list((tmp_path / "volumes").iterdir()) == []
+    assert run((*words, "--no-report")) == 0
+    assert sorted(path.name for path in (tmp_path / "volumes").iterdir()) == ["other.h5", "scan.h5"]
+
+
+def test_what_is_wrong_with_a_table_is_known_before_there_is_a_cluster(tmp_path):
+    assert command.make_context("reconstruct", ["scan.nx", "volume.h5"]).params["entries"] == ()
+    (tmp_path / "scans.csv").write_text("scan,volume,windov\na,b,c\n")
+    with pytest.raises(UsageError, match=r"did you mean window\?"):
+        command.make_context("reconstruct", [str(tmp_path / "scans.csv")])
+
+
+def test_a_slice_is_shown_beside_the_volume(scan, tmp_path, reached, capsys):
+    volume = tmp_path / "volume.h5"
+    assert run((str(scan), str(volume), "--center", "25", "--slice", "middle")) == 0
+    made = [tmp_path / "volume_slice_00010.png", tmp_path / "volume_slice_00010.tif"]
+    assert sorted(tmp_path.iterdir()) == made
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[:2]] == [str(path) for path in made]
+    assert lines[2].startswith("greys    black is ")
+    assert lines[3] == "axis     column 25.00 (command line)"
+
+
+def test_a_picture_alone_is_not_written_over(scan, tmp_path, reached):
+    picture = tmp_path / "look.png"
+    words = (str(scan), str(picture), "--center", "25", "--slice", "3")
+    picture.write_text("precious")
+    with pytest.raises(WriteError, match=r"look\.png exists already; say --overwrite"):
+        run(words)
+    assert picture.read_text() == "precious"
+    assert run((*words, "--overwrite")) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+    with pytest.raises(WriteError, match="there is no folder"):
+        run((str(scan), str(tmp_path / "nowhere" / "look.png"), "--slice", "3"))
+    with pytest.raises(UsageError, match="left"):
+        run((str(scan), str(picture), "--slice", "left"))

@@ -131,3 +131,14 @@ def test_all_that_is_not_done_here_is_said_a_line_each(scan, capsys):
         "phase.unsharp_coeff",
         "reconstruction.rotation_axis_position",
     ]
+
+
+def test_a_volume_that_nabu_names_in_another_form_is_named_on_the_command_line(scan):
+    text = NABU.format(scan=scan, axis="24.5").replace("unsharp_coeff = 3", "")
+    Path("nabu.conf").write_text(text + "[output]\nfile_format = jp2\n")
+    with pytest.raises(UsageError, match="name VOLUME"):
+        command.make_context("reconstruct", ["--config", "nabu.conf"])
+    given = command.make_context("reconstruct", ["--config", "nabu.conf", str(scan), "a.h5"]).params
+    assert (given["volume"], given["settings"].center) == (Path("a.h5"), 24.5)
+    given = command.make_context("reconstruct", ["--config", "nabu.conf", "--init"]).params
+    assert (given["init"], given["volume"]) == (Path("recon.toml"), None)

@@ -33,6 +33,13 @@ class Gradient:
         Keep all values from being negative.
     threads : int
         How many compute.
+
+    Attributes
+    ----------
+    lengths : (angle, column) float32 ndarray
+        What R divides by.
+    gains : (y, x) float32 ndarray
+        What C multiplies by.
     """
 
     def __init__(self, rays: Rays, *, momentum: bool, nonnegative: bool, threads: int) -> None:

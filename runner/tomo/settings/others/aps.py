@@ -1,7 +1,7 @@
 """The keys of tomocupy's and tomopy-cli's files, as those programs mean them.
 
 Both name the same things in the same way: energies in keV, distances in millimetres, pixel sizes in
-micrometres. Their volumes are in 1/pixel. They average flats; here the median is taken.
+micrometres. Their flats are averaged, their volumes are in 1/pixel.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ _NEEDLESS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 #: Details of what is refused where it is chosen, and of what is not there; nothing is said of them.
 DETAILS = (
     "logs-home",
-    *("dezinger-threshold", "zinger-level-projections", "zinger-level-white", "zinger-size", "air"),
-    *("vo-all-dim", "fw-filter", "fw-pad", "rotate-proj-order", "pad-endpoint"),
+    *("dezinger-threshold", "zinger-level-projections", "zinger-level-white", "zinger-size"),
+    *("fw-filter", "fw-pad", "fw-level", "fw-sigma", "rotate-proj-order", "pad-endpoint"),
     *("retrieve-phase-alpha-try", "retrieve-phase-delta-beta", "retrieve-phase-w"),
     *("lamino-search-width", "lamino-search-step", "lamino-start-row", "lamino-end-row"),
     *("blocked-views-start", "blocked-views-end", "scintillator-auto", "scintillator-material"),
@@ -122,18 +122,13 @@ def _subset(start: str, end: str) -> Mapping[str, Any]:
     return {} if (first, last) == (0, -1) else {"subset": f"{first}:{'' if last < 0 else last}"}
 
 
-def _rings(method: str, *sizes: str) -> Mapping[str, Any]:
+def _rings(method: str, snr: str, large: str, small: str, dim: str) -> Mapping[str, Any]:
+    """Read the removal of rings; Vo's methods work on transmissions there too."""
     if method == "none":
         return {}
-    snr, large, small, level, sigma = sizes
-    near = {
-        "vo-all": f" all:snr={snr},large={large},small={small}",
-        "fw": f" wavelet-fft:level={level},sigma={sigma}",
-        "ti": " titarenko",
-    }
-    raise NotDoneHereError(
-        f"works on transmissions, we work on line integrals: give --rings{near.get(method, '')}", "rings"
-    )
+    if method != "vo-all" or int(dim) != 1:
+        raise NotDoneHereError("is none of our methods: give --rings", "rings")
+    return {"rings": f"all:snr={snr},large={large},small={small}"}
 
 
 def _phase(method: str, energy: str, distance: str, pixel_size: str, alpha: str) -> Mapping[str, Any]:
@@ -158,7 +153,7 @@ def _reconstruction(
 ) -> Mapping[str, Any]:
     """Read what the slices are made by; each method has a key of its own for the window."""
     if algorithm not in _FILTERS:
-        raise NotDoneHereError("is not done here: give --method and --window", "method", "window")
+        raise NotDoneHereError("is not done here in the same way: give --method", "method")
     window = dict(zip(("gridrec-filter", "lprec-fbp-filter", "fbp-filter"), windows, strict=True))[
         _FILTERS[algorithm]
     ]
@@ -175,6 +170,15 @@ def _mask(applied: str, ratio: str) -> Mapping[str, Any]:
     return {"mask": truth(applied)}
 
 
+def _flats(method: str, air: str) -> Mapping[str, Any]:
+    if method == "standard":
+        return {"flats_by": "mean"}
+    without = {"no_flats": True, "no_darks": True}
+    if method not in ("air", "none"):
+        raise NotDoneHereError("is not done here")
+    return without | ({"air": int(air)} if method == "air" else {})
+
+
 def _spots(region: str, method: str) -> Mapping[str, Any]:
     if int(region) or method != "none":
         raise NotDoneHereError("compares by a difference of counts, --zingers by a share: give it", "zingers")
@@ -187,18 +191,22 @@ RULES: tuple[Rule, ...] = (
     Rule(keys={"dark-file-name": ""}, read=lambda file: _frames("darks", file), becomes=("darks",)),
     Rule(keys={"file-type": "standard"}, read=_field, becomes=("field_of_view",)),
     only("file-format", "dx", why="is not done here: see --projections"),
-    only("binning", "0", why="is not done here"),
+    only("binning", "0", why="is a power of 2: give --bin", lifted_by=("bin",)),
     Rule(keys={"start-row": "0", "end-row": "-1"}, read=_rows, becomes=("rows",)),
     Rule(keys={"start-proj": "0", "end-proj": "-1"}, read=_subset, becomes=("subset",)),
     only("start-column", "0", why="is not done here"),
     only("end-column", "-1", why="is not done here"),
     only("blocked-views", "none", "false", why="is not done here"),
     only("reverse", "False", why="is not done here: give --angles"),
-    only("dark-zero", "False", why="is not done here"),
+    Rule(keys={"dark-zero": "False"}, read=lambda text: {"no_darks": truth(text)}, becomes=("no_darks",)),
     only("pre-processing", "True", why="is not done here"),
     Rule(keys={"rotation-axis": "-1.0", "rotation-axis-auto": "manual"}, read=_center, becomes=("center",)),
     Rule(keys={"dezinger": "0", "zinger-removal-method": "none"}, read=_spots, becomes=("zingers",)),
-    only("flat-correction-method", "standard", why="is not done here: flats are divided by"),
+    Rule(
+        keys={"flat-correction-method": "standard", "air": "10"},
+        read=_flats,
+        becomes=("flats_by", "no_flats", "no_darks", "air"),
+    ),
     only("bright-ratio", "1", "1.0", why="is not done here"),
     only("minus-log", "True", why="is not done here: the logarithm is always taken"),
     Rule(
@@ -207,8 +215,7 @@ RULES: tuple[Rule, ...] = (
             "vo-all-snr": "3",
             "vo-all-la-size": "61",
             "vo-all-sm-size": "21",
-            "fw-level": "7",
-            "fw-sigma": "1",
+            "vo-all-dim": "1",
         },
         read=_rings,
         becomes=("rings",),

@@ -67,6 +67,14 @@ def _subset(text: str) -> Mapping[str, Any]:
     return {} if numbers == (0, 1) else {"subset": f"{numbers[0]}::{numbers[1]}"}
 
 
+def _bin(along_row: str, along_column: str) -> Mapping[str, Any]:
+    if int(along_row) != int(along_column):
+        raise NotDoneHereError("is not the same along both sides: give --bin", "bin")
+    factor = int(along_row)
+    note = {NOTE: f"gives grey values {factor} times as large in nabu"} if factor > 1 else {}
+    return {"bin": factor, **note}
+
+
 def _metadata(text: str) -> Mapping[str, Any]:
     """Read quantities like ``energy = 19 kev ; pixel_size = 1.6 um``."""
     found = {}
@@ -78,6 +86,23 @@ def _metadata(text: str) -> Mapping[str, Any]:
             )
         found[name] = float(match[1]) * _UNITS[name][match[2].lower()]
     return found
+
+
+def _flats(mode: str) -> Mapping[str, Any]:
+    if mode.lower() not in ("1", "true", "0", "false"):
+        raise NotDoneHereError("is not done here")
+    without = not truth(mode)
+    return {"no_flats": without, "no_darks": without}
+
+
+def _double_flat(mode: str, sigma: str) -> Mapping[str, Any]:
+    if mode.lower() not in ("1", "true", "0", "false"):
+        raise NotDoneHereError("is a file: give --double-flat", "double_flat")
+    if not truth(mode):
+        return {}
+    if sigma and float(sigma) == 0:  # the mean of the logarithms, which is not that of the transmissions
+        raise NotDoneHereError("has a dff_sigma of 0: leave that out, or give --double-flat", "double_flat")
+    return {"double_flat": float(sigma or 0)}
 
 
 def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:
@@ -92,21 +117,11 @@ def _spots(enabled: str, threshold: str) -> Mapping[str, Any]:
 def _rings(method: str, options: str) -> Mapping[str, Any]:
     if method.lower() in ("", "none"):
         return {}
-    given = options_in(options)
     if method.lower() != "vo":
-        raise NotDoneHereError(
-            "is not one of our methods: give --rings (wavelet-fft is the nearest to munch)", "rings"
-        )
-    if given.pop("dim", "1") != "1":
-        raise NotDoneHereError("has dim=2: give --rings", "rings")
-    values = {
-        "snr": given.pop("snr", "3.0"),
-        "large": given.pop("la_size", "51"),
-        "small": given.pop("sm_size", "21"),
-    }
-    if given:
-        raise NotDoneHereError(f"has {', '.join(given)}: give --rings", "rings")
-    return {"rings": "all:" + ",".join(f"{name}={value}" for name, value in values.items())}
+        raise NotDoneHereError("is none of our methods: give --rings", "rings")
+    given = {"snr": "3.0", "la_size": "51", "sm_size": "21"} | options_in(options)
+    near = "all:snr={snr},large={la_size},small={sm_size}".format(**given)
+    raise NotDoneHereError(f"works on line integrals, ours on transmissions: give --rings {near}", "rings")
 
 
 def _phase(method: str, delta_beta: str, padding: str) -> Mapping[str, Any]:
@@ -168,9 +183,7 @@ def _half(text: str) -> Mapping[str, Any]:
 
 
 def _mask(clip: str, value: str) -> Mapping[str, Any]:
-    if truth(clip) and float(value) != 0:
-        raise NotDoneHereError("is not 0 outside of the circle, as --mask makes it", "mask")
-    return {"mask": truth(clip)}
+    return {"mask": True, "mask_value": float(value)} if truth(clip) else {}
 
 
 def _rows(start: str, end: str) -> Mapping[str, Any]:
@@ -209,8 +222,7 @@ RULES: tuple[Rule, ...] = (
     Rule(keys={"dataset.hdf5_entry": ""}, read=_entry, becomes=("entry",)),
     needless("dataset.nexus_version", "", why="the file tells"),
     only("dataset.darks_flats_dir", "", why="holds flats and darks of their own: give --flats and --darks"),
-    only("dataset.binning", "1", why="is not done here"),
-    only("dataset.binning_z", "1", why="is not done here"),
+    Rule(keys={"dataset.binning": "1", "dataset.binning_z": "1"}, read=_bin, becomes=("bin",)),
     Rule(keys={"dataset.projections_subsampling": "1"}, read=_subset, becomes=("subset",)),
     only("dataset.exclude_projections", "", why="is not done here: --subset leaves out regularly"),
     Rule(
@@ -218,7 +230,7 @@ RULES: tuple[Rule, ...] = (
     ),
     only("dataset.flip_lr", "auto", why="is not done here"),
     only("dataset.flip_ud", "auto", why="is not done here"),
-    only("preproc.flatfield", "1", "true", why="is not done here: flats are divided by"),
+    Rule(keys={"preproc.flatfield": "1"}, read=_flats, becomes=("no_flats", "no_darks")),
     only("preproc.flatfield_loading_mode", "load_if_present", "", "force-compute", why="needs reduced flats"),
     only("preproc.flat_distortion_correction_enabled", "0", "false", "no", why="is not done here"),
     needless(
@@ -226,9 +238,7 @@ RULES: tuple[Rule, ...] = (
         "tile_size=100; interpolation_kind='linear'; padding_mode='edge'; correction_spike_threshold=None",
         why="flats are not distorted here",
     ),
-    needless(
-        "preproc.normalize_srcurrent", "0", default="1", why="grey values do not follow the ring current here"
-    ),
+    needless("preproc.normalize_srcurrent", "0", default="1", why="say --ring-current to follow it"),
     Rule(
         keys={"preproc.ccd_filter_enabled": "0", "preproc.ccd_filter_threshold": "0.04"},
         read=_spots,
@@ -236,8 +246,11 @@ RULES: tuple[Rule, ...] = (
     ),
     only("preproc.detector_distortion_correction", "", "none", why="is not done here"),
     needless("preproc.detector_distortion_correction_options", "", why="there is no such correction here"),
-    only("preproc.double_flatfield", "0", "false", "no", why="is not done here"),
-    needless("preproc.dff_sigma", "", why="there is no double flat field here"),
+    Rule(
+        keys={"preproc.double_flatfield": "0", "preproc.dff_sigma": ""},
+        read=_double_flat,
+        becomes=("double_flat",),
+    ),
     only("preproc.take_logarithm", "1", "true", "yes", why="is not done here: the logarithm is always taken"),
     only("preproc.log_min_clip", "1e-6", "0.000001", "1e-06", why="is 1e-6 here"),
     only("preproc.log_max_clip", "10.0", "10", "10.", why="is 10 here"),
@@ -296,7 +309,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         keys={"reconstruction.clip_outer_circle": "0", "reconstruction.outer_circle_value": "0"},
         read=_mask,
-        becomes=("mask",),
+        becomes=("mask", "mask_value"),
     ),
     only(
         "reconstruction.centered_axis", "1", "true", "yes", why="is not done here: the axis is in the middle"
@@ -305,7 +318,12 @@ RULES: tuple[Rule, ...] = (
     needless("reconstruction.hbp_legs", "4", why="slices are made by another method"),
     only("reconstruction.crop_filtered_data", "1", "true", "yes", why="is not done here"),
     *(
-        only(f"reconstruction.{name}", default, why="cuts the slices, which are whole here")
+        only(
+            f"reconstruction.{name}",
+            default,
+            why="is about the axis there: give --x and --y",
+            lifted_by=("x", "y"),
+        )
         for name, default in (("start_x", "0"), ("end_x", "-1"), ("start_y", "0"), ("end_y", "-1"))
     ),
     Rule(keys={"reconstruction.start_z": "0", "reconstruction.end_z": "-1"}, read=_rows, becomes=("rows",)),

@@ -75,12 +75,12 @@ def same(key: str, default: str, name: str, read: Callable[[str], Any] = str) ->
     return Rule(keys={key: default}, read=lambda text: {name: read(text)} if text else {}, becomes=(name,))
 
 
-def only(key: str, default: str, *allowed: str, why: str) -> Rule:
+def only(key: str, default: str, *allowed: str, why: str, lifted_by: tuple[str, ...] = ()) -> Rule:
     """Allow the values that mean what is done here anyway: the default, and some more."""
 
     def read(text: str) -> Mapping[str, Any]:
         if text.lower() not in (default.lower(), *allowed):
-            raise NotDoneHereError(why)
+            raise NotDoneHereError(why, *lifted_by)
         return {}
 
     return Rule(keys={key: default}, read=read)

@@ -159,6 +159,17 @@ def test_a_moving_axis_is_followed(method):
     assert nrmse(image, still, within(46)) < 0.05
 
 
+@pytest.mark.parametrize("method", ITERATIONS)
+def test_an_object_wider_than_the_field_of_view_needs_room(method):
+    """Its mass has to be somewhere: with room as wide as it is, it goes where it belongs."""
+    angles = np.arange(120) * 1.5
+    measured = sinogram(angles, discs=((0, 0, 70, 0.02),))[np.newaxis]
+    (without,), _ = find(measured, angles, method=method)
+    (within_it,), _ = find(measured, angles, method=method, size=146)
+    assert without[within(20)].mean() > 1.1 * 0.02
+    assert within_it[within(20, 146)].mean() == pytest.approx(0.02, rel=0.05)
+
+
 @settings(max_examples=12, deadline=None)
 @given(
     columns=st.integers(12, 60),

@@ -12,7 +12,7 @@ from runner.tomo.correct.phase import Paganin
 from runner.tomo.settings import NAMES, Settings, load_settings, read_config
 
 CENTER = {"reconstruction.rotation-axis": "782.5"}
-ALWAYS = {"field_of_view": "full", "units": "1/pixel", "window": "parzen"}
+ALWAYS = {"field_of_view": "full", "flats_by": "mean", "units": "1/pixel", "window": "parzen"}
 PAGANIN = {
     "retrieve-phase.retrieve-phase-method": "paganin",
     "retrieve-phase.energy": "25",
@@ -40,6 +40,8 @@ PHYSICS = {"energy": 25.0, "distance": 0.06, "pixel_size": 1.17e-6, "delta_beta"
         ({"reconstruction-types.reconstruction-algorithm": "lprec"}, {}),
         ({"reconstruction-steps-types.reconstruction-algorithm": "unheard of"}, {}),  # the first counts
         ({"retrieve-phase.energy": "25"}, {}),
+        ({"remove-stripe.remove-stripe-method": "vo-all", "vo-all.vo-all-snr": "2.5"},
+         {"rings": "all:snr=2.5,large=61,small=21"}),
         (PAGANIN, PHYSICS),
         (PAGANIN | {"retrieve-phase.pixel-size": "0"}, PHYSICS | {"pixel_size": None}),
     ],
@@ -64,6 +66,11 @@ def test_what_tomocupy_is_told_is_what_we_do(changed, changes, settings):
         ({"reconstruction.reconstruction-algorithm": "lprec_fbp", "lprec-fbp.lprec-fbp-filter": "cosine"},
          {"window": "cosine", "padding": "zero"}),
         ({"reconstruction.reconstruction-mask": "True"}, {"mask": True}),
+        ({"file-reading.dark-zero": "True"}, {"no_darks": True}),
+        ({"flat-correction.flat-correction-method": "none"},
+         {"flats_by": "median", "no_flats": True, "no_darks": True}),
+        ({"flat-correction.flat-correction-method": "air", "flat-correction.air": "20"},
+         {"flats_by": "median", "no_flats": True, "no_darks": True, "air": 20}),
         ({"file-reading.start-row": "0", "file-reading.end-row": "64"}, {"rows": (None, 64)}),
     ],
 )  # fmt: skip
@@ -77,12 +84,12 @@ def test_what_tomopy_is_told_is_what_we_do(changed, changes, settings):
     ("name", "changes", "said", "lifted_by"),
     [
         ("tomocupy", {}, "rotation-axis = -1.0 is the middle", {"center": 7.0}),
-        ("tomocupy", CENTER | {"file-reading.binning": "1"}, "binning = 1", {}),
+        ("tomocupy", CENTER | {"file-reading.binning": "1"}, "--bin", {"bin": 2}),
         ("tomocupy", CENTER | {"file-reading.blocked-views": "[0,1]"}, "blocked-views", {}),
-        ("tomocupy", CENTER | {"remove-stripe.remove-stripe-method": "vo-all"},
-         "--rings all:snr=3,large=61,small=21", {"rings": "all:snr=3,large=61,small=21"}),
         ("tomocupy", CENTER | {"remove-stripe.remove-stripe-method": "fw"},
-         "--rings wavelet-fft:level=7,sigma=1", {"rings": "wavelet-fft:level=7,sigma=1"}),
+         "--rings", {"rings": "wavelet-fft:level=7,sigma=1"}),
+        ("tomocupy", CENTER | {"remove-stripe.remove-stripe-method": "vo-all", "vo-all.vo-all-dim": "2"},
+         "vo-all-dim = 2", {"rings": "all"}),
         ("tomocupy", CENTER | {"reconstruction.dezinger": "3"}, "--zingers", {"zingers": 0.2}),
         ("tomocupy", CENTER | {"reconstruction.fbp-filter": "cosine2"}, "--window", {"window": "cosine"}),
         ("tomocupy", CENTER | {"reconstruction.minus-log": "False"}, "logarithm", {}),
@@ -94,7 +101,7 @@ def test_what_tomopy_is_told_is_what_we_do(changed, changes, settings):
         ("tomopy", {"find-rotation-axis.rotation-axis-auto": "yaml"}, "--center", {"center": 7.0}),
         ("tomopy", {"reconstruction.reconstruction-algorithm": "sirt"},
          "--method", {"method": "fourier", "window": "hann"}),
-        ("tomopy", {"flat-correction.flat-correction-method": "air"}, "flat-correction-method", {}),
+        ("tomopy", {"flat-correction.flat-correction-method": "pca"}, "flat-correction-method", {}),
         ("tomopy", {"file-reading.file-type": "mosaic"}, "file-type = mosaic", {}),
         ("tomopy", {"beam-hardening.beam-hardening-method": "standard"}, "beam-hardening", {}),
         ("tomopy", {"reconstruction.reconstruction-mask": "True",

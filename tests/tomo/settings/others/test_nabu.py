@@ -43,9 +43,11 @@ def test_every_key_of_nabu_has_one_rule_but_the_scan_which_names_the_volume_too(
         ({"dataset.overwrite_metadata": "energy = 19 kev; pixel_size = 1.6 um ; distance=50 cm"},
          {"energy": 19.0, "pixel_size": 1.6e-6, "distance": 0.5}),
         ({"dataset.overwrite_metadata": "energy = 19000 eV"}, {"energy": 19.0}),
-        ({"preproc.sino_rings_correction": "vo"}, {"rings": "all:snr=3,large=51,small=21"}),
-        ({"preproc.sino_rings_correction": "Vo", "preproc.sino_rings_options": "snr=2.5; la_size=81 ;dim=1"},
-         {"rings": "all:snr=2.5,large=81,small=21"}),
+        ({"dataset.binning": "2", "dataset.binning_z": "2"}, {"bin": 2}),
+        ({"preproc.flatfield": "0"}, {"no_flats": True, "no_darks": True}),
+        ({"preproc.double_flatfield": "1"}, {"double_flat": 0.0}),
+        ({"preproc.double_flatfield": "true", "preproc.dff_sigma": "8"}, {"double_flat": 8.0}),
+        ({"preproc.dff_sigma": "8"}, {}),
         ({"phase.method": "Paganin"}, {"delta_beta": 100.0}),
         ({"phase.method": "tie", "phase.delta_beta": "250", "phase.padding_type": "mirror"},
          {"delta_beta": 250.0}),
@@ -62,6 +64,8 @@ def test_every_key_of_nabu_has_one_rule_but_the_scan_which_names_the_volume_too(
         ({"reconstruction.enable_halftomo": "1"}, {"field_of_view": "half"}),
         ({"reconstruction.enable_halftomo": "0"}, {"field_of_view": "full"}),
         ({"reconstruction.clip_outer_circle": "1"}, {"mask": True}),
+        ({"reconstruction.clip_outer_circle": "1", "reconstruction.outer_circle_value": "0.5"},
+         {"mask": True, "mask_value": 0.5}),
         ({"reconstruction.outer_circle_value": "0.5"}, {}),
         ({"reconstruction.start_z": "100", "reconstruction.end_z": "199"}, {"rows": (100, 200)}),
         ({"reconstruction.start_z": "7"}, {"rows": (7, None)}),
@@ -84,19 +88,21 @@ def test_what_it_says_is_what_we_do(changed, changes, settings):
     ("changes", "said", "lifted_by"),
     [
         ({"dataset.hdf5_entry": "entry000?"}, "several entries", {"entry": "entry0001"}),
-        ({"dataset.binning": "2"}, "dataset.binning = 2", {}),
+        ({"dataset.binning": "2"}, "both sides: give --bin", {"bin": 2}),
         ({"dataset.exclude_projections": "indices = a.txt"}, "exclude_projections", {}),
         ({"dataset.overwrite_metadata": "scale_factor = 2 dimensionless"}, "scale_factor", {}),
         ({"dataset.overwrite_metadata": "energy = 19"}, "with units", {}),
         ({"dataset.flip_lr": "1"}, "flip_lr", {}),
         ({"preproc.flatfield": "pca"}, "flatfield = pca", {}),
         (MEDIAN, "--zingers", {"zingers": 0.1}),
-        ({"preproc.double_flatfield": "1"}, "double_flatfield", {}),
+        ({"preproc.double_flatfield": "force-load"}, "--double-flat", {"double_flat": 5.0}),
+        ({"preproc.double_flatfield": "1", "preproc.dff_sigma": "0.0"}, "dff_sigma", {"double_flat": 0.0}),
         ({"preproc.take_logarithm": "0"}, "logarithm", {}),
         ({"preproc.log_min_clip": "1e-5"}, "1e-6 here", {}),
         ({"preproc.sino_rings_correction": "munch"}, "--rings", {"rings": "wavelet-fft"}),
-        ({"preproc.sino_rings_correction": "vo", "preproc.sino_rings_options": "dim=2"},
-         "dim=2", {"rings": "all"}),
+        ({"preproc.sino_rings_correction": "vo"}, "--rings all:snr=3.0,large=51,small=21", {"rings": "all"}),
+        ({"preproc.sino_rings_correction": "Vo", "preproc.sino_rings_options": "snr=2.5; la_size=81 ;dim=1"},
+         "--rings all:snr=2.5,large=81,small=21", {"rings": "all:large=81"}),
         ({"preproc.tilt_correction": "0.3"}, "tilted axis", {}),
         ({"phase.method": "CTF"}, "only Paganin", {}),
         ({"phase.method": "paganin", "phase.delta_beta": "auto"}, "--delta-beta", {"delta_beta": 99.0}),
@@ -109,10 +115,8 @@ def test_what_it_says_is_what_we_do(changed, changes, settings):
         ({"reconstruction.fbp_filter_type": "hann", "reconstruction.fbp_filter_cutoff": "0.5"},
          "--cutoff", {"window": "hann", "cutoff": 0.5}),
         ({"reconstruction.padding_type": "mirror"}, "--padding", {"padding": "edge"}),
-        ({"reconstruction.clip_outer_circle": "1", "reconstruction.outer_circle_value": "0.5"},
-         "not 0 outside", {"mask": True}),
         ({"reconstruction.centered_axis": "0"}, "in the middle", {}),
-        ({"reconstruction.start_x": "10"}, "start_x", {}),
+        ({"reconstruction.start_x": "10"}, "--x and --y", {"x": "10:", "y": ":"}),
         ({"reconstruction.start_z": "middle"}, "--rows", {"rows": "3:4"}),
         ({"reconstruction.end_z": "-2"}, "--rows", {"rows": "3:4"}),
         ({"reconstruction.angle_offset": "90"}, "angle_offset", {}),
@@ -161,6 +165,7 @@ def test_a_volume_that_cannot_be_named_has_to_be(changed, changes):
 @pytest.mark.parametrize(
     ("changes", "note"),
     [
+        ({"dataset.binning": "2", "dataset.binning_z": "2"}, "grey values 2 times as large in nabu"),
         ({"resources.workers": "4"}, "resources.workers = 4 is not used: see the options of the runner"),
         ({"pipeline.save_steps": "sinogram"}, "save_steps = sinogram is not used: no steps are kept"),
         ({"preproc.normalize_srcurrent": "0"}, None),
@@ -189,5 +194,4 @@ def test_a_value_that_makes_no_sense_and_a_key_that_is_none_are_named(changed):
 def test_older_names_of_keys_are_known(changed):
     file = changed("nabu.conf", {})
     file.write_text(file.read_text().replace("double_flatfield = 0", "double_flatfield_enabled = 1"))
-    with pytest.raises(UsageError, match=r"preproc\.double_flatfield = 1"):
-        load_settings(file, {})
+    assert load_settings(file, {}).double_flat == 0.0

@@ -4,7 +4,7 @@ import io
 import numpy as np
 from matplotlib.image import imread
 
-from runner.tomo.report.png import picture, png, to_grey
+from runner.tomo.png import picture, png, to_grey
 
 
 def test_another_program_reads_the_same_greys():

@@ -1,4 +1,4 @@
-"""Grey pictures inside of a page."""
+"""Grey pictures: as PNG files, and inside of a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ import zlib
 
 import numpy as np
 from numpy.typing import NDArray
+
+_DARKEST, _BRIGHTEST = 1.0, 99.5  # percentiles of the values that are black and white
+
+
+def window_of(values: NDArray[np.float32]) -> tuple[float, float]:
+    """Choose what is black and what is white; what is not a number does not count."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return 0.0, 1.0
+    low, high = np.percentile(finite, (_DARKEST, _BRIGHTEST)).tolist()
+    return low, high
 
 
 def picture(image: NDArray[np.float32], low: float, high: float) -> str:
