@@ -257,17 +257,22 @@ class _Dispatch(Generic[Result]):
             self._take([future for future in finished if future in self.running])  # the others were dropped
 
     def _take(self, futures: list[Future[Result]]) -> None:
-        if any(future.status not in ("finished", "error") for future in futures):
+        if any(future.status == "cancelled" for future in futures):
             raise LostError(_CONNECTION_LOST)
-        done = [future for future in futures if future.status == "finished"]
+        for future in futures:
+            if future.status not in ("finished", "error"):  # its worker died before the result was fetched
+                self._drop(future, LostError(f"worker {self.running[future].worker} was lost"))
+        there = [future for future in futures if future in self.running]
+        done = [future for future in there if future.status == "finished"]
         try:
             results = self._client.sync(_gather_within, self._client, done)
         except Exception:  # noqa: BLE001  whose worker died since; the others are to have their results
-            self._take_singly(futures)
+            self._look()  # what that worker had is tried again
+            self._take_singly([future for future in there if future in self.running])
             return
         for future, result in zip(done, results, strict=True):
             self._note(future, result)
-        self._take_singly([future for future in futures if future.status == "error"])
+        self._take_singly([future for future in there if future in self.running])
 
     def _take_singly(self, futures: list[Future[Result]]) -> None:
         for future in futures:

@@ -184,9 +184,10 @@ def reconstruct(
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
         findings = (*inspection.findings, *advise(used, settings), *about_axis(scan, axis.position))
-        for line in (*findings, left_over(scan, settings.bin)):
-            if line:
-                on_note(str(line))
+        for finding in findings:
+            on_note(str(finding))
+        if over := left_over(scan, settings.bin):
+            diary(over)
         plan = plan_for(scan, settings, resources_of(client), axis.position)
         recipe = recipe_of(used, plan, axis, settings)
         greys = greys_found_before(found, settings) or find_greys(

@@ -14,6 +14,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from runner.errors import LostError, PartialError, UsageError
+from runner.tomo.advice import about_axis, advise
 from runner.tomo.axis_of_scan import find_axis
 from runner.tomo.check import checked_scan
 from runner.tomo.chunk import Recipe, make_slices
@@ -95,6 +96,8 @@ def make_preview(
     _, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     axis = find_axis(scan, settings, client)
+    for finding in (*advise(used, settings), *about_axis(scan, axis.position)):
+        on_note(str(finding))
     plan = plan_for(scan, settings, resources_of(client), axis.position)
     recipe = recipe_of(used, plan, axis, settings)
     held = {min(row // used.binning, used.rows - 1): row for row in reversed(chosen)}

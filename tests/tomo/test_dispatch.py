@@ -52,6 +52,19 @@ def die_beside_others(chunk):
     return die_at_48(chunk)
 
 
+class DiesOnceWhenAllIsDone:
+    """Ends one worker just after its chunks are done."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __call__(self, chunk):
+        if chunk.first_row == 48 and not self.mark.exists():
+            self.mark.touch()
+            threading.Timer(0.2, os._exit, (9,)).start()
+        return chunk.first_row
+
+
 def nap(chunk):
     time.sleep(0.3)
     return chunk
@@ -195,3 +208,13 @@ def test_what_kills_its_workers_is_found_among_those_beside_it():
     assert sorted(results) == [0, 16, 32, 64, 80, 96]
     assert [failure.chunk.first_row for failure in failures] == [48]
     assert left == []
+
+
+def test_results_that_go_with_their_worker_before_they_are_fetched_are_made_again(tmp_path):
+    work = DiesOnceWhenAllIsDone(tmp_path / "dead")
+    with local_client(2) as client:
+        results, failures, left = run_chunks(
+            client, work, CHUNKS, at_once=3, on_progress=lambda _: time.sleep(1)
+        )
+    assert work.mark.exists()
+    assert (sorted(results), failures, left) == ([chunk.first_row for chunk in CHUNKS], [], [])

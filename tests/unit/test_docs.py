@@ -147,6 +147,8 @@ def test_command_is_understood(words: list[str], tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)  # where the files of settings lie that the pages speak of
     Path("recon.toml").write_text('scan = "scan.nx"\nvolume = "volume.h5"\n')
     Path("nabu.conf").write_text("[dataset]\nlocation = scan.nx\n[reconstruction]\n")
+    Path("scans.csv").write_text("scan,volume\nscan.nx,volume.h5\n")
+    Path("volumes").mkdir()
     context = understood(runner, words)
     name, *args = context.params["job"] or ("",)
     if context.params["module"] is None and name in BUILT_INS:
