@@ -179,8 +179,9 @@ class Crew:
         left = []
         for process in children(os.getpid()):
             with suppress(psutil.Error):
-                if process.pid != self._nursery and process.status() != psutil.STATUS_ZOMBIE:
-                    left.append(f"{' '.join(process.cmdline())[:_COMMAND_LENGTH]} (pid {process.pid})")
+                words = process.cmdline()  # none: it is about to end
+                if words and process.pid != self._nursery and process.status() != psutil.STATUS_ZOMBIE:
+                    left.append(f"{' '.join(words)[:_COMMAND_LENGTH]} (pid {process.pid})")
         return left
 
     async def kill(self) -> None:

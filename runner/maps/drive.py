@@ -22,10 +22,10 @@ from runner.maps.layout import Layout
 from runner.maps.plan import LAST_WORDS, Durations, Waiting, ahead, bunch_size, slots_of, until
 from runner.maps.record import Component, MapRecord
 from runner.maps.runs import Heart
+from runner.workers import CONNECTION_LOST, workers_of
 
 _TICK = 0.5  # between two looks at the workers, seconds
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
-_CONNECTION_LOST = "the connection to the cluster is lost"
 
 OnProgress = Callable[[int, int], None]
 
@@ -185,7 +185,7 @@ class Drive:
                 while True:
                     finished.append(self._finished.get_nowait())
             if self._client.status != "running":
-                raise LostError(_CONNECTION_LOST)
+                raise LostError(CONNECTION_LOST)
             for future in finished:
                 if future in self._running:  # others were given up with their worker
                     self._hear(future)
@@ -231,7 +231,7 @@ class Drive:
     def _look(self) -> None:
         """See which workers there are, and take back what lost ones had."""
         now = self._looked = time.monotonic()
-        workers = self._workers()
+        workers = workers_of(self._client)
         slots = {address: slots_of(about, self._record.resources) for address, about in workers.items()}
         self._slots = {address: number for address, number in slots.items() if number > 0}
         self._names |= {address: str(about["name"]) for address, about in workers.items()}
@@ -245,12 +245,6 @@ class Drive:
             )
         elif now - self._last_seen > _PATIENCE:
             raise LostError(f"there has been no worker for {_PATIENCE:.0f} s", "see the workers' logs")
-
-    def _workers(self) -> dict[str, dict[str, Any]]:
-        try:
-            return dict(self._client.scheduler_info(n_workers=-1)["workers"])
-        except OSError as error:
-            raise LostError(_CONNECTION_LOST) from error
 
     def _worker_died(self, worker: str) -> None:
         """Find out from the folder what a dead worker had done, and what it ran when it died."""

@@ -15,7 +15,7 @@ from distributed import Client, wait
 from runner.errors import LostError
 from runner.tomo.axis_of_scan import find_axis
 from runner.tomo.chunk import ChunkResult, Job, process_chunk
-from runner.tomo.dispatch import resources_of, workers_of
+from runner.tomo.dispatch import resources_of
 from runner.tomo.forecast import ENOUGH_ROWS, Calibration
 from runner.tomo.physics import as_told, as_used, corrections_of
 from runner.tomo.pipeline import content_of, plan_for, setup_of, unit_scale
@@ -26,6 +26,7 @@ from runner.tomo.volume.forms import create_volume, discard_volume
 from runner.tomo.volume.greys import FLOAT32
 from runner.tomo.volume.place import check_place, check_space
 from runner.tomo.volume.slab import Target
+from runner.workers import workers_of
 
 _MOST_WORKERS = 16  # beyond, a disk that many share tells nothing new, and the trial would fill it
 _SECONDS = 900  # for two chunks at most, and on a bare machine a compiler

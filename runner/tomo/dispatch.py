@@ -11,20 +11,20 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import psutil
 from distributed import Client, Future, secede
 
 from runner.errors import LostError, StartError
 from runner.tomo.plan import Chunk, Resources
+from runner.workers import CONNECTION_LOST, workers_of
 
 Result = TypeVar("Result")
 
 _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
 _GATHER = 10.0  # for the small results of finished chunks to come, seconds
-_CONNECTION_LOST = "the connection to the cluster is lost"
 _LAST_WORDS = 1.5  # before the end, seconds: to give up what runs, and say so
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 
@@ -258,7 +258,7 @@ class _Dispatch(Generic[Result]):
 
     def _take(self, futures: list[Future[Result]]) -> None:
         if any(future.status == "cancelled" for future in futures):
-            raise LostError(_CONNECTION_LOST)
+            raise LostError(CONNECTION_LOST)
         for future in futures:
             if future.status not in ("finished", "error"):  # its worker died before the result was fetched
                 self._drop(future, LostError(f"worker {self.running[future].worker} was lost"))
@@ -340,17 +340,3 @@ def _beside_others(work: Callable[[Chunk], Result], chunk: Chunk) -> Result:
 async def _gather_within(client: Client, futures: list[Future[Result]]) -> list[Result]:
     gathering = client.gather(futures, asynchronous=True)
     return list(await asyncio.wait_for(gathering, _GATHER))
-
-
-def workers_of(client: Client) -> dict[str, dict[str, Any]]:
-    """Ask a cluster for its workers: what it knows of each, by address.
-
-    Raises
-    ------
-    LostError
-        If it does not answer.
-    """
-    try:
-        return dict(client.scheduler_info(n_workers=-1)["workers"])
-    except OSError as error:
-        raise LostError(_CONNECTION_LOST) from error
