@@ -17,7 +17,7 @@ import psutil
 from distributed import Client, Future, secede
 
 from runner.errors import LostError, StartError
-from runner.tomo.plan import Chunk, Resources
+from runner.tomo.plan import ALIGNMENT, Chunk, Resources, cut
 from runner.workers import CONNECTION_LOST, workers_of
 
 Result = TypeVar("Result")
@@ -93,7 +93,8 @@ def run_chunks(
     """Do all chunks, one or a few at a time on every worker.
 
     A chunk that raises, or whose worker dies, is tried again on another worker, three times in all, and then
-    alone: if that worker dies too, it is not for another chunk's sake. A worker whose last chunk took longer
+    alone: if that worker dies too, it is not for another chunk's sake. It is tried in halves where memory may
+    have been the cause. A worker whose last chunk took longer
     than the time left gets no other; those that run are finished.
 
     Parameters
@@ -144,6 +145,15 @@ def most_at_once(at_once: int, waiting: int, workers: int) -> int:
     [3, 3, 2, 2]
     """
     return min(at_once, 2 + waiting // max(workers, 1))
+
+
+def halves(chunk: Chunk) -> tuple[Chunk, ...]:
+    """Cut a chunk that may have been too much for its worker's memory; the smallest ones stay whole.
+
+    >>> [(half.first_row, half.end_row) for half in halves(Chunk(first_row=32, end_row=92))]
+    [(32, 64), (64, 92)]
+    """
+    return tuple(cut(chunk.first_row, chunk.end_row, -(-chunk.rows // (2 * ALIGNMENT)) * ALIGNMENT))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,12 +326,19 @@ class _Dispatch(Generic[Result]):
         attempt = self.running.pop(future)
         future.cancel(force=True)
         cause = attempt.cause or error
-        if attempt.number == _ATTEMPTS:
+        parts = halves(attempt.chunk) if isinstance(error, MemoryError | LostError) else (attempt.chunk,)
+        # what needs too much memory is halved until it cannot be; what kills workers must not go on for long
+        counts = not isinstance(error, MemoryError) or len(parts) == 1
+        if counts and attempt.number == _ATTEMPTS:
             self.failures.append(Failure(chunk=attempt.chunk, cause=cause))
             return
         self._on_retry(Failure(chunk=attempt.chunk, cause=error))
+        number = attempt.number + 1 if counts else 2
         failed_on = attempt.failed_on | {attempt.worker}
-        self._waiting.append(replace(attempt, number=attempt.number + 1, failed_on=failed_on, cause=cause))
+        for part in parts:
+            self._waiting.append(
+                replace(attempt, chunk=part, number=number, failed_on=failed_on, cause=cause)
+            )
 
     def _see_to_presence(self, present: bool) -> None:
         now = time.monotonic()

@@ -33,6 +33,18 @@ def fail_at_32(chunk):
     return chunk.first_row
 
 
+def need_much_memory(chunk):
+    if chunk.rows > 16 and chunk.first_row >= 64:
+        raise MemoryError(f"rows {chunk.first_row}:{chunk.end_row} need too much")
+    return chunk.first_row, chunk.end_row
+
+
+def die_of_more_than_32_rows(chunk):
+    if chunk.rows > 32 and chunk.first_row == 0:
+        os._exit(9)
+    return chunk.first_row, chunk.end_row
+
+
 def die_at_48(chunk):
     if chunk.first_row == 48:
         os._exit(9)
@@ -121,6 +133,25 @@ def test_a_chunk_is_tried_again_on_another_worker(client, tmp_path):
     assert sorted(failure.chunk.first_row for failure in again) == [chunk.first_row for chunk in CHUNKS]
     assert (failures, left) == ([], [])
     assert len(results) == len(CHUNKS)
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_what_needs_too_much_memory_is_done_in_smaller_chunks(client, at_once):
+    retries = []
+    chunks = cut(0, 192, 128)  # 0:128 and 128:192
+    results, failures, left = run_chunks(
+        client, need_much_memory, chunks, at_once=at_once, on_retry=retries.append
+    )
+    assert sorted(results) == [(0, 128), *((row, row + 16) for row in range(128, 192, 16))]
+    assert not failures
+    assert not left
+    assert [type(retry.cause) for retry in retries] == [MemoryError] * 3
+
+
+def test_what_a_worker_died_of_is_tried_in_halves(client):
+    results, failures, left = run_chunks(client, die_of_more_than_32_rows, cut(0, 64, 64))
+    assert sorted(results) == [(0, 32), (32, 64)]
+    assert (failures, left) == ([], [])
 
 
 def test_what_kills_its_workers_is_given_up_and_the_rest_is_done(client):
