@@ -74,8 +74,9 @@ def command(
     """Reconstruct SCAN (NXtomo, DXchange, other HDF5, TIFF, EDF) into VOLUME.
 
     The volume is one NeXus file (HDF5), float32 (slice, y, x), with all that it was made from and by. A name
-    that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, and a
-    name without an ending a folder of TIFF files. SCAN and VOLUME may stand in the file of settings instead.
+    that ends in .tif makes it a BigTIFF that is such a file too, .zarr a folder in the form OME-Zarr, .h5d a
+    folder of several such files, and a name without an ending a folder of TIFF files. SCAN and VOLUME may
+    stand in the file of settings instead.
 
     SCAN alone may be a table of scans (.csv), with columns scan, volume and any settings; and several scans
     may stand before a folder: all are made by one cluster, whatever becomes of the others.

@@ -18,6 +18,7 @@ def summary(outcome: Outcome) -> str:
     from runner.tomo.volume.forms import viewer_of
 
     slices, height, width = outcome.shape
+    program, path = viewer_of(outcome.volume)
     earlier = f", {slices - outcome.made} of them by an earlier run" if outcome.made < slices else ""
     lines = {
         "volume": f"{outcome.volume}  {outcome.dataset}".rstrip(),
@@ -25,7 +26,7 @@ def summary(outcome: Outcome) -> str:
         "axis": axis_text(outcome.axis),
         "time": f"{format_duration(outcome.seconds)}, {outcome.made / outcome.seconds:.1f} slices/s",
         "state": f"all {slices} slices written and verified" + earlier,
-        "open it": f"{viewer_of(outcome.volume)} {shlex.quote(os.fspath(outcome.volume))}",
+        "open it": f"{program} {shlex.quote(os.fspath(path))}",
     }
     if outcome.dtype != "float32":
         below, above, missing = outcome.clipped

@@ -28,7 +28,7 @@ from tests.cluster.processes import Command, Finished
 from tests.cluster.volumes import pixels
 from tests.cluster.ways import Way
 
-FORMS = ("volume.h5", "volume.tif", "volume.zarr", "volume")
+FORMS = ("volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume")
 VICTIMS = ("client", "scheduler", "worker", "parent", "all")
 ROWS = 64
 _LONGEST = 0.9  # times what it takes; even so, some blows come when the job is over

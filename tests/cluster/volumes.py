@@ -17,6 +17,8 @@ def pixels(volume: Path) -> np.ndarray:
         return zarr.open_group(volume, mode="r")["0"][:]
     if volume.suffix == ".tif":
         return tifffile.imread(volume)
+    if volume.suffix == ".h5d":
+        volume /= "reconstruction.h5"
     if volume.is_dir():
         return np.stack([tifffile.imread(file) for file in sorted(volume.glob("*.tif"))])
     with h5py.File(volume) as file:

@@ -17,7 +17,7 @@ from runner.tomo.volume.place import partial_path
 from tests.cluster.volumes import pixels
 
 SETTINGS = Settings(center=24.5)
-FORMS = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
+FORMS = ["volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume"]
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ LEVELS = Settings(center=24.5, dtype="uint16")
 def read(volume):
     if volume.suffix == ".zarr":
         return zarr.open_group(volume, mode="r")["0"][:]
+    if volume.suffix == ".h5d":
+        return pixels(volume / DESCRIPTION)
     if volume.suffix == "":
         return np.stack([tifffile.imread(file) for file in sorted(volume.glob("*.tif"))])
     return tifffile.imread(volume) if volume.suffix == ".tif" else pixels(volume)
@@ -37,7 +39,7 @@ def values(small_scan, tmp_path_factory, client):
     return pixels(reconstruct(small_scan, volume, SETTINGS, client).volume)
 
 
-@pytest.mark.parametrize("name", ["volume.h5", "volume.tif", "volume.zarr", "volume"])
+@pytest.mark.parametrize("name", ["volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume"])
 def test_stopped_and_gone_on_with(small_scan, tmp_path, client, values, name):
     place = tmp_path / name
     late = []

@@ -141,10 +141,10 @@ def _level_of(note: str) -> tuple[str, str]:
 
 def following(run: Run) -> dict[str, str]:
     """Say what can be done next: commands, by what for."""
-    name = shlex.quote(os.fspath(run.volume))
     again = run.content.provenance.command_line
     if run.error is None:
-        return {"open it": f"{viewer_of(run.volume)} {name}"}
+        program, path = viewer_of(run.volume)
+        return {"open it": f"{program} {shlex.quote(os.fspath(path))}"}
     return {"go on": again} if again else {}
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.errors import WriteError
-from runner.tomo.volume import ome_zarr, tiff_stack
+from runner.tomo.volume import hdf5_parts, ome_zarr, tiff_stack
 from runner.tomo.volume.claim import claimed
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.hdf5 import DATASET, create_file, note_end
@@ -23,17 +23,23 @@ from runner.tomo.volume.place import DESCRIPTION, is_folder, partial_path
 from runner.tomo.volume.slab import Files, Target, check_own
 from runner.tomo.volume.spare import keep_spare, spare_path
 
+_PARTS = ".h5d"
+
 
 def pixels_of(volume: Path) -> str:
     """Name the pixels in a volume; empty where all of it is pixels."""
     if volume.suffix == ".zarr":
         return ome_zarr.ARRAY
+    if volume.suffix == _PARTS:
+        return f"{DESCRIPTION}::{DATASET}"
     return "" if is_folder(volume) else DATASET
 
 
-def viewer_of(volume: Path) -> str:
-    """Name a program that opens a volume."""
-    return "napari" if is_folder(volume) else "silx view"
+def viewer_of(volume: Path) -> tuple[str, Path]:
+    """Name a program that opens a volume, and what of the volume is to be opened."""
+    if volume.suffix == _PARTS:
+        return "silx view", volume / DESCRIPTION
+    return "napari" if is_folder(volume) else "silx view", volume
 
 
 def description_of(volume: Path) -> Path:
@@ -152,7 +158,7 @@ def _create(new: Path, volume: Path, content: Content) -> Target:
 
 
 def _lay_out(folder: Path, volume: Path, content: Content) -> tuple[Files, int]:
-    lay_out = ome_zarr.lay_out if volume.suffix == ".zarr" else tiff_stack.lay_out
+    lay_out = {".zarr": ome_zarr.lay_out, _PARTS: hdf5_parts.lay_out}.get(volume.suffix, tiff_stack.lay_out)
     return lay_out(folder, content)
 
 

@@ -21,6 +21,8 @@ from runner.tomo.volume import bigtiff
 from runner.tomo.volume.content import ChunkRecord, Content
 from runner.tomo.volume.disk import write_all
 from runner.tomo.volume.greys import Greys
+from runner.tomo.volume.hdf5_parts import virtual_layout
+from runner.tomo.volume.layout import contiguous
 from runner.tomo.volume.provenance import PROGRAM, Parameter, Provenance, now
 from runner.tomo.volume.slab import WRITTEN, Files, Target
 
@@ -224,13 +226,13 @@ def _write(file: h5py.File, path: Path, content: Content, files: Files | None, o
         ),
         ("clipped_crc32", (slices,), "<u4", "CRC-32 of the bytes of each slice's three counts"),
     ):
-        dataset = process.create_dataset(name, dcpl=_allocated_early(), shape=shape, dtype=dtype)
+        dataset = process.create_dataset(name, dcpl=contiguous(), shape=shape, dtype=dtype)
         dataset.attrs["description"] = description
     if content.defects is not None:
         _write_defects(process, content.defects)
     _write_greys(process, content.greys)
     _write_place(process, content, files, offset)
-    _write_data(entry, content, inside=files is None)
+    _write_data(entry, content, files)
     entry.create_dataset("entry_identifier_uuid", data=np.bytes_(str(uuid.uuid4())))
     file.flush()
     return locate(file, path)
@@ -264,26 +266,29 @@ def _write_directories(file: h5py.File, content: Content, offset: int) -> int:
     """Write what makes the pixels a TIFF, and tell where it begins in the file."""
     group = _group(file["entry"], "tiff", "NXcollection")
     length = bigtiff.length_of_directories(content)
-    dataset = group.create_dataset("directories", dcpl=_allocated_early(), shape=(length,), dtype=np.uint8)
+    dataset = group.create_dataset("directories", dcpl=contiguous(), shape=(length,), dtype=np.uint8)
     first = int(dataset.id.get_offset())
     dataset[:] = np.frombuffer(bigtiff.directories(content, pixels=offset, place=first), np.uint8)
     return first
 
 
-def _write_data(entry: h5py.Group, content: Content, *, inside: bool) -> None:
+def _write_data(entry: h5py.Group, content: Content, files: Files | None) -> None:
     data = _group(entry, "data", "NXdata")
     data.attrs["axes"] = ["z", "y", "x"]
-    if inside:
+    if files is None or files.dataset:
         data.attrs["signal"] = "data"
-        _write_pixels(data, content)
+        _write_pixels(data, content, files)
     for name, begin, count in zip("zyx", content.origin, content.shape, strict=True):
         data[name] = (begin + np.arange(count)) * (content.pixel_size or 1)
         data[name].attrs["units"] = "m" if content.pixel_size else "pixel"
 
 
-def _write_pixels(data: h5py.Group, content: Content) -> None:
+def _write_pixels(data: h5py.Group, content: Content, files: Files | None) -> None:
     greys = content.greys
-    pixels = data.create_dataset("data", dcpl=_allocated_early(), shape=content.shape, dtype=greys.stored)
+    if files is None:
+        pixels = data.create_dataset("data", dcpl=contiguous(), shape=content.shape, dtype=greys.stored)
+    else:
+        pixels = data.create_virtual_dataset("data", virtual_layout(content, files))
     pixels.attrs["units"] = content.units
     pixels.attrs["long_name"] = f"attenuation ({content.units})"
     if greys.levels:  # as NeXus says it, and as xarray and others read it
@@ -311,15 +316,6 @@ def _write_process(entry: h5py.Group, provenance: Provenance) -> h5py.Group:
         parameters[parameter.name] = parameter.value
         parameters[parameter.name].attrs["origin"] = parameter.origin
     return process
-
-
-def _allocated_early() -> h5py.h5p.PropDCID:
-    """One plain range of bytes that is there from the start; the file system's zeros until written."""
-    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    properties.set_layout(h5py.h5d.CONTIGUOUS)
-    properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    properties.set_fill_time(h5py.h5d.FILL_TIME_NEVER)  # filling would write every byte twice
-    return properties
 
 
 def _group(parent: h5py.Group, name: str, nexus_class: str) -> h5py.Group:

@@ -21,8 +21,8 @@ DESCRIPTION = "reconstruction.h5"
 
 
 def is_folder(volume: Path) -> bool:
-    """Tell whether a volume of this name is a folder: OME-Zarr, or TIFF files, of a name without ending."""
-    return volume.suffix in ("", ".zarr")
+    """Tell whether a volume of this name is a folder: of OME-Zarr, of HDF5 files, or of TIFF files."""
+    return volume.suffix in ("", ".zarr", ".h5d")
 
 
 def check_place(volume: Path, *, overwrite: bool) -> None:

@@ -35,11 +35,14 @@ class Files:
         Number of the first one.
     slices : int
         How many there are in each.
+    dataset : str
+        The pixels of each, where they are HDF5 files.
     """
 
     pattern: str
     first: int = 0
     slices: int = 1
+    dataset: str = ""
 
     def name(self, index: int) -> str:
         """Name the file of a slice, counted from 0."""

@@ -35,7 +35,7 @@ def test_nothing_in_it_leads_outside(volume):
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("name", ["volume.tif", "volume.zarr", "volume"])
+@pytest.mark.parametrize("name", ["volume.tif", "volume.zarr", "volume.h5d", "volume"])
 def test_every_form_has_its_page(small_scan, tmp_path, client, name):
     outcome = reconstruct(small_scan, tmp_path / name, SETTINGS, client, report=report_path(tmp_path / name))
     assert outcome.report == tmp_path / f"{name}.report.html"

@@ -27,7 +27,7 @@ from runner.tomo.volume.slab import rows_to_make, write_slab
 from runner.tomo.volume.spare import spare_path
 
 ROWS = 19  # a shard of zarr and a part of one
-FORMS = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
+FORMS = ["volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume"]
 RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, worker="tcp://a", begun=0.0, seconds={"read": 0.5})]
 OF_A_RUN = ("entry/entry_identifier_uuid", "entry/end_time")
 
@@ -60,7 +60,7 @@ def all_of(volume):
     if volume.suffix == ".zarr":
         group = zarr.open_group(volume, mode="r")
         found |= {"zarr": group["0"][:].tolist(), "ome": dict(group.attrs), "of": dict(group["0"].attrs)}
-    elif volume.suffix != ".h5":
+    elif volume.suffix not in (".h5", ".h5d"):
         files = sorted(volume.glob("*.tif")) if volume.is_dir() else [volume]
         found["tiff"] = [
             (page.description, page.asarray().tolist())

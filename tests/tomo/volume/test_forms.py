@@ -18,13 +18,13 @@ from runner.tomo.volume.content import ChunkRecord
 from runner.tomo.volume.forms import create_volume, discard_volume, finish_volume
 from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.hdf5 import DATASET
-from runner.tomo.volume.place import check_place, partial_path
+from runner.tomo.volume.place import DESCRIPTION, check_place, partial_path
 from runner.tomo.volume.resume import check_same, read_unfinished, take_over
 from runner.tomo.volume.slab import clear_slab, rows_to_make, write_slab
 
 ROWS = 37  # two shards of zarr and a part of one
-NAMES = ["volume.h5", "volume.tif", "volume.zarr", "volume"]
-FOLDERS = ["volume.zarr", "volume"]
+NAMES = ["volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume"]
+FOLDERS = ["volume.zarr", "volume.h5d", "volume"]
 RECORDS = [ChunkRecord(first_row=10, end_row=10 + ROWS, worker="tcp://a", begun=0.0, seconds={"read": 0.5})]
 
 
@@ -35,7 +35,7 @@ def read(volume: Path) -> np.ndarray:
         return tifffile.imread(volume)
     if volume.suffix == "":
         return np.stack([tifffile.imread(file) for file in sorted(volume.glob("*.tif"))])
-    with h5py.File(volume) as file:
+    with h5py.File(volume / DESCRIPTION if volume.is_dir() else volume) as file:
         return file[DATASET][:]
 
 
@@ -72,6 +72,25 @@ def test_what_is_written_is_read_by_the_programs_it_is_for(place, tall, greys):
     else:
         np.testing.assert_array_equal(found, expected.astype(greys.dtype))
     assert [path.name for path in place.parent.iterdir() if path.name != "scan.nx"] == [place.name]
+
+
+def test_parts_are_one_wherever_they_are_moved_to(tall, tmp_path):
+    place = tmp_path / "volume.h5d"
+    target = create_volume(place, tall)
+    write_slab(target, 10, slices())
+    finish_volume(place, target, RECORDS)
+    moved = tmp_path / "elsewhere" / "moved.h5d"
+    moved.parent.mkdir()
+    place.rename(moved)
+    np.testing.assert_array_equal(read(moved), slices())
+    with h5py.File(moved / DESCRIPTION) as file:
+        assert {source.file_name for source in file[DATASET].virtual_sources()} == {
+            "part_00000.h5",
+            "part_00001.h5",
+        }
+        assert file[DATASET].attrs["units"] == "1/cm"
+    with h5py.File(moved / "part_00001.h5") as part:
+        np.testing.assert_array_equal(part["data"][:], slices()[32:])
 
 
 def test_what_is_missing_or_not_as_it_was_written_is_made_again(place, tall):

@@ -17,7 +17,7 @@ ROWS = 20  # two shards of zarr
 GREYS = [Greys(), Greys(dtype="float16"), Greys(dtype="uint16", low=-1, high=2), Greys(dtype="uint8", high=1)]
 
 
-@pytest.mark.parametrize("name", ["volume.h5", "volume.tif", "volume.zarr", "volume"])
+@pytest.mark.parametrize("name", ["volume.h5", "volume.tif", "volume.zarr", "volume.h5d", "volume"])
 @pytest.mark.parametrize("greys", GREYS, ids=lambda greys: greys.dtype)
 def test_what_is_looked_at_is_what_was_written(tmp_path, content, name, greys):
     place = tmp_path / name
