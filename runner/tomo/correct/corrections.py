@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from runner.tomo.choice import Choice
 from runner.tomo.correct import double_flat, zingers
 from runner.tomo.correct.air import normalise_by_air
+from runner.tomo.correct.blur import reach
 from runner.tomo.correct.flatfield import USUAL, FlatField, corrected_sinograms
 from runner.tomo.correct.margins import blocks_around, whole_blocks, widened, within
 from runner.tomo.correct.phase import Paganin, retrieve
 from runner.tomo.correct.rings.methods import NO_RINGS
 from runner.tomo.correct.rings.remove import bytes_per_pixel, remove_rings
-from runner.tomo.correct.unsharp import reach, sharpen
+from runner.tomo.correct.unsharp import sharpen
 from runner.tomo.correct.unsharp_methods import NO_UNSHARP
 from runner.tomo.scan import Scan
 
@@ -60,7 +61,7 @@ class Corrections:
         """How many rows above and below its own each step takes: zingers, double flat, phase, unsharp."""
         return (
             0 if self.zingers is None else zingers.REACH,
-            0 if self.double_flat is None else whole_blocks(double_flat.reach(self.double_flat)),
+            0 if self.double_flat is None else whole_blocks(reach(self.double_flat)),
             0 if self.phase is None else self.phase.margin,
             0 if self.unsharp == NO_UNSHARP else whole_blocks(reach(dict(self.unsharp.values)["sigma"])),
         )

@@ -10,18 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from runner.tomo.correct.blur import REACH
 from runner.tomo.share import share
-
-_REACH = 4  # standard deviations, as far as the blur looks
-
-
-def reach(sigma: float) -> int:
-    """Say how many rows above and below a row it depends on.
-
-    >>> reach(5.0), reach(0.0)
-    (20, 0)
-    """
-    return int(_REACH * sigma + 0.5)
 
 
 def remove_common(
@@ -52,7 +42,7 @@ def remove_common(
 
     share(average, range(len(sinograms)), threads)
     if sigma:
-        common -= gaussian_filter(common, sigma, truncate=_REACH, mode="reflect")
+        common -= gaussian_filter(common, sigma, truncate=REACH, mode="reflect")
     wanted = sinograms[inner]
     wanted -= common[inner, np.newaxis]
     return wanted

@@ -6,18 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from runner.tomo.correct.blur import REACH
 from runner.tomo.share import share
-
-_REACH = 4  # standard deviations, as far as the blurring looks
-
-
-def reach(sigma: float) -> int:
-    """Say how many rows above and below a row it depends on.
-
-    >>> reach(1.0)
-    4
-    """
-    return int(_REACH * sigma + 0.5)
 
 
 def sharpen(
@@ -45,7 +35,7 @@ def sharpen(
     """
 
     def treat(angle: int) -> None:
-        blurred = gaussian_filter(sinograms[:, angle], sigma, truncate=_REACH, mode="nearest")[inner]
+        blurred = gaussian_filter(sinograms[:, angle], sigma, truncate=REACH, mode="nearest")[inner]
         wanted = sinograms[inner, angle]
         wanted += np.float32(coeff) * (wanted - blurred)
 

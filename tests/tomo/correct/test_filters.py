@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter, median_filter
 
+from runner.tomo.correct.blur import reach
 from runner.tomo.correct.margins import BLOCK, blocks_around, widened, within
-from runner.tomo.correct.unsharp import reach, sharpen
+from runner.tomo.correct.unsharp import sharpen
 from runner.tomo.correct.zingers import remove_zingers
 from runner.tomo.plan import ALIGNMENT
 
