@@ -6,10 +6,12 @@ import logging
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import NoReturn
 
 LOST = 70  # a role was lost beyond repair (EX_SOFTWARE)
+_LAST_WORD_SECONDS = 5.0  # for an MPI library to take leave of its launcher
 
 
 def exit_code(wait_status: int) -> int:
@@ -37,9 +39,23 @@ def describe(code: int) -> str:
 
 
 def leave(code: int) -> NoReturn:
-    """End this process at once: nothing is left to be done, and an interpreter takes its time to forget."""
+    """End this process at once: nothing is left to be done, and an interpreter takes its time to forget.
+
+    Notes
+    -----
+    An MPI library has its last word when the C library ends the process: MPICH 5 takes leave of its
+    launcher there, not in ``MPI_Finalize``, and ``mpirun`` kills the ranks that still have something to do
+    when one goes without a word.
+    """
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the reader has gone
             stream.flush()
+    if "mpi4py.MPI" in sys.modules:
+        import ctypes
+
+        late = threading.Timer(_LAST_WORD_SECONDS, os._exit, (code,))  # its launcher may not listen any more
+        late.daemon = True
+        late.start()
+        ctypes.CDLL(None).exit(code)
     os._exit(code)

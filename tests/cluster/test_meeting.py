@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import sys
 import time
 from pathlib import Path
 
@@ -28,6 +29,15 @@ def test_both_meetings_under_every_mpi(by_mpi: Way, rendezvous: str, said: str) 
     result = by_mpi.run("--rendezvous", rendezvous, JOBS / "ends.py", "success")
     assert result.code == 0, result.err
     assert f"met by {said}" in result.err
+
+
+def test_a_rank_that_is_done_first_takes_none_with_it(mpirun: MpiLauncher, environment, tmp_path) -> None:
+    last = tmp_path / "last"
+    argv = [*mpirun.argv(3), sys.executable, JOBS / "ends_apart.py", last]
+    with Command(argv, cwd=tmp_path, env=environment | mpirun.environment) as command:
+        finished = command.wait(timeout=60)
+    assert finished.returncode == 0, finished.stdout
+    assert last.read_text() == "apart"
 
 
 @pytest.mark.slurm
