@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from runner.tomo.settings import Settings
 
 
-@click.command("reconstruct", cls=SettingsCommand, context_settings={"help_option_names": ["-h", "--help"]})
+class _Command(SettingsCommand):
+    """The command, which finds as it is read what does not go together."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if ctx.params.get("entries") and ctx.params["rows_shown"] is not None:
+            raise UsageError("--slice is for one scan", "name one scan and its volume")
+        return rest
+
+
+@click.command("reconstruct", cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--overwrite", is_flag=True, help="Replace VOLUME, or recon.toml, if it is there.")
 @click.option(
     "--report/--no-report",
@@ -85,8 +95,6 @@ def command(
         say(note)
     if init is not None:
         write_settings(init, scan, volume, settings, overwrite=overwrite)
-    elif entries and rows_shown is not None:
-        raise UsageError("--slice is for one scan", "name one scan and its volume")
     elif entries and only_plan:
         plan_series(entries, where)
     elif entries:

@@ -55,6 +55,7 @@ def test_reading_the_command_line_loads_nothing_heavy():
         ("scans.csv", "there is no table scans.csv"),
         ("scans.csv volume.h5", "a table names the volumes"),
         ("scan.nx volume.h5 --slice left", "left"),
+        ("a.nx b.nx . --slice middle", "--slice is for one scan; name one scan and its volume"),
         ("scan.nx volume.h5 --centre 3", "--center"),
         ("scan.nx volume.h5 --center left", "left"),
         ("scan.nx volume.h5 --center nan", "a number from 0 up, or auto"),
