@@ -325,6 +325,7 @@ def _run_built_in(ctx: click.Context, name: str, args: Sequence[str], options: L
     # Wrong arguments end here, and --help is answered, before any process is started for the job.
     with _one_voice():
         inner = command.make_context(f"{ctx.info_name} {name}", list(args))
+    built_in.check(inner.params)
     if built_in.on_cluster and not _runs_here(inner.params):
         program = Program(kind="function", target=f"{built_in.module}:run", args=tuple(args))
         raise _JobEnded(launch(program, options, os.environ, ctx.obj))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ def command(*, function: str, arguments: Path, name: str, **options: Any) -> Non
     again. Leaves with 1 if a component failed, with 75 if the time was over before all was done.
     """
     from runner.jobs.resume import finish
+    from runner.maps.by_name import load_function
     from runner.maps.make import prepare
 
     finish(prepare(load_function(function), read_arguments(arguments), name=name, **options))
@@ -59,26 +60,20 @@ def run(args: tuple[str, ...]) -> int:
     return run_command(command, args)
 
 
-def load_function(name: str) -> Callable[[Any], Any]:
-    """Import a function by a name like ``package.module:function``.
+def check(given: Mapping[str, Any]) -> None:
+    """Find now what would be found when the cluster is up.
 
     Raises
     ------
-    UsageError
-        If there is none.
+    MissingFileError, UsageError
+        If there is no such function, or the arguments cannot be read.
     """
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise UsageError(f"{name!r} names no function", "write it like package.module:function")
-    try:
-        found: object = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"there is no {name} ({error})", "is it below this folder, or installed?") from error
-    if not callable(found):
-        raise UsageError(f"{name} is no function", "write it like package.module:function")
-    return found
+    from runner.maps.by_name import check_function
+    from runner.maps.layout import check_name
+
+    check_name(given["name"])
+    check_function(given["function"], (str(Path.cwd()), *sys.path))  # as the client will look for it
+    read_arguments(given["arguments"])
 
 
 def read_arguments(path: Path) -> list[Any]:

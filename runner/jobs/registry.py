@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,8 +20,9 @@ class BuiltIn:
     Attributes
     ----------
     module : str
-        Holds ``command`` (a click command) and, for a job, ``run(args) -> int``. One that can tell beforehand
-        what it will need holds ``foresee(args, threads)``, see :class:`runner.jobs.auto.Foreseen`.
+        Holds ``command`` (a click command) and, for a job, ``run(args) -> int``. One that can find out more
+        beforehand than whether each option is right holds ``check(given)``, and one that can tell what it
+        will need ``foresee(args, threads)``, see :class:`runner.jobs.auto.Foreseen`.
     on_cluster : bool
         Whether it runs in the client of a cluster (a job) or right away (a tool).
     summary : str
@@ -36,6 +37,23 @@ class BuiltIn:
         """Import the module and return its command."""
         found: click.Command = importlib.import_module(self.module).command
         return found
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Refuse, before there is a cluster, what can be known to go wrong there.
+
+        Parameters
+        ----------
+        given : mapping
+            What the command was asked for, by its parameters.
+
+        Raises
+        ------
+        RunnerError
+            What the user has to mend.
+        """
+        module = importlib.import_module(self.module)
+        if hasattr(module, "check"):
+            module.check(given)
 
     def foresee(self) -> Callable[[Sequence[str], int], Foreseen] | None:
         """Import the module and return what tells what the job will need, if it has that."""

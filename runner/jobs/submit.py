@@ -66,14 +66,21 @@ def command(*, system: str | None, parts: int, auto: bool, job: tuple[str, ...],
         system, job, find_system=lambda: the_system_here(lambda name: shutil.which(name) is not None), **given
     )
     say_passed_over(order, given["jobqueue"])
-    check_job(job)
+    check_job(job, as_here=not order.request.prologue)
     if auto:
         order = sized(order, given["nodes"], parts)
     click.echo(report(submit(order, parts)))
 
 
-def check_job(job: tuple[str, ...]) -> None:
+def check_job(job: tuple[str, ...], *, as_here: bool = True) -> None:
     """Find now what would be found after hours in a queue.
+
+    Parameters
+    ----------
+    job : tuple of str
+        With its arguments.
+    as_here : bool
+        Whether the job finds modules and files as this process does; a script's prologue may change that.
 
     Raises
     ------
@@ -81,6 +88,8 @@ def check_job(job: tuple[str, ...]) -> None:
         If it is one of our tools, or the arguments of a built-in job are wrong.
     MissingFileError
         If the script is not there.
+    RunnerError
+        As from a built-in job's own check.
     """
     from runner.jobs.registry import BUILT_INS
 
@@ -91,9 +100,11 @@ def check_job(job: tuple[str, ...]) -> None:
         if not BUILT_INS[name].on_cluster:
             raise UsageError(f"{name} is a tool, not a job", f"run it here: runner {name}")
         try:
-            BUILT_INS[name].command().make_context(name, args)
+            given = BUILT_INS[name].command().make_context(name, args).params
         except click.UsageError as error:
             raise UsageError(error.format_message(), f"see runner {name} --help") from error
+        if as_here:
+            BUILT_INS[name].check(given)
     elif not Path(name).is_file():
         raise MissingFileError(
             f"there is no script {name!r} here", "name one, or a built-in job (runner --help)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -152,6 +153,10 @@ WRONG = [
     (["--workers", "3"], "no job was given; give a Python script, -m MODULE or a built-in job"),
     (["center"], "Missing argument 'SCAN'."),
     (["center", "--nonsense", "scan.h5"], "No such option"),
+    (["reconstruct", "a.nx", "b.nx", ".", "--slice", "5"], "--slice is for one scan"),
+    (["map", "textwrap:dedend", os.devnull, "--name", "n"], "there is no textwrap:dedend"),
+    (["map", "textwrap:dedent", os.devnull, "--name", "n"], "is no file of arguments"),
+    (["map", "textwrap:dedent", os.devnull, "--name", "n/m"], "'n/m'"),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import runner
 from runner.errors import MissingFileError, RunnerError, UsageError
 from runner.jobs.log import component_log
-from runner.jobs.map import load_function, read_arguments
+from runner.jobs.map import read_arguments
 from runner.jobs.map_status import details, show
 
 
@@ -48,26 +47,6 @@ def test_files_that_are_none(
         (tmp_path / name).write_text(text)
     with pytest.raises(error, match=message):
         read_arguments(tmp_path / name)
-
-
-def test_functions() -> None:
-    assert load_function("textwrap:dedent") is textwrap.dedent
-    assert load_function("pathlib:Path.exists") is Path.exists
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("textwrap", "names no function"),
-        (":f", "names no function"),
-        ("no_such_module:f", "there is no no_such_module:f"),
-        ("textwrap:no_such_function", "there is no textwrap:no_such_function"),
-        ("math:pi", "is no function"),
-    ],
-)
-def test_what_is_no_function(name: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        load_function(name)
 
 
 def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,7 @@ def test_the_environment_is_scrubbed(stand_ins: StandIns) -> None:
         ("slurm job.py", 69, "there is no command sbatch here"),
         ("--site nowhere job.py", 64, "no profile of a site 'nowhere'"),
         ("--site alcf-polaris job.py", 64, "takes no job without an account"),
+        ("map job:main args.txt --name n", 64, "there is no job:main (job has no 'main')"),
         ("--auto job.py", 64, "--auto cannot foresee 'job.py', only the job reconstruct"),
         ("--auto reconstruct nothing.nx volume.h5", 66, "no such file: nothing.nx"),
     ],
