@@ -18,13 +18,13 @@ from runner.errors import UsageError
 from runner.jobs.commands import run_command
 from runner.jobs.display import Display, say
 from runner.jobs.preview import rows_or_middle, show_slices
-from runner.jobs.series import plan_series, reconstruct_series
+from runner.jobs.series import foresee_series, plan_series, reconstruct_series
 from runner.jobs.settings_command import SettingsCommand
 from runner.jobs.settings_file import write_settings
 from runner.jobs.summary import summary
 
 if TYPE_CHECKING:
-    from runner.tomo.forecast import Forecast
+    from runner.jobs.auto import Foreseen
     from runner.tomo.series.entries import Entry
     from runner.tomo.settings import Settings
 
@@ -118,8 +118,10 @@ def run(args: tuple[str, ...]) -> int:
     return run_command(command, args)
 
 
-def foresee(args: Sequence[str], threads: int) -> Forecast:
+def foresee(args: Sequence[str], threads: int) -> Foreseen:
     """Time a chunk of the job in this process, and say what follows for all of it.
+
+    Of several scans, one of each kind is timed.
 
     Parameters
     ----------
@@ -140,13 +142,13 @@ def foresee(args: Sequence[str], threads: int) -> Forecast:
     from runner.tomo.volume.place import check_place
 
     given = command.make_context("reconstruct", list(args)).params
-    scan, volume, settings = given["scan"], given["volume"], given["settings"]
     if given["entries"]:
-        raise UsageError("several scans cannot be foreseen", "give the job's size, or one scan")
-    check_place(volume.absolute(), overwrite=given["overwrite"])
-    opened = checked_scan(scan, settings.sources, say=say)
+        return foresee_series(given["entries"], threads)
+    volume, settings = given["volume"].absolute(), given["settings"]
+    check_place(volume, overwrite=given["overwrite"])
+    opened = checked_scan(given["scan"], settings.sources, say=say)
     with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
-        plan, timed = calibrate(opened, volume.absolute(), settings, client)
+        plan, timed = calibrate(opened, volume, settings, client)
     return Forecast(work=plan.work, calibration=timed)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from runner.jobs.display import Display, say
 from runner.tomo.series.entries import Entry
+
+if TYPE_CHECKING:
+    from runner.jobs.auto import Foreseen
 
 
 def reconstruct_series(entries: Sequence[Entry], where: str | None, *, overwrite: bool, report: bool) -> None:
@@ -64,3 +68,21 @@ def plan_series(entries: Sequence[Entry], where: str | None) -> None:
 
     with cluster(where) as client:
         click.echo(plan_all(entries, client, on_note=say))
+
+
+def foresee_series(entries: Sequence[Entry], threads: int) -> Foreseen:
+    """Time a chunk of a scan of each kind in this process, and say what follows for all.
+
+    Raises
+    ------
+    RunnerError
+        If a scan cannot be reconstructed.
+    """
+    from runner.clusters import cluster
+    from runner.tomo.forecast import Forecast
+    from runner.tomo.series.forecast import SeriesForecast, plan_each
+
+    with cluster("local", n_workers=1, threads_per_worker=threads, processes=False) as client:
+        planned = plan_each(entries, client, on_note=say)
+    forecasts = [Forecast(work=one.plan.work, calibration=one.calibration) for one in planned]
+    return SeriesForecast(forecasts=tuple(forecasts))

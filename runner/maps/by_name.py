@@ -109,7 +109,7 @@ def _may_make(spec: ModuleSpec, name: str) -> bool:
 
 
 def _names(source: str) -> Iterator[str]:
-    """List the names that a module's text makes, in functions and classes too, and by what it makes others."""
+    """List the names that a module's text makes, in functions and classes too, and ways to make others."""
     with warnings.catch_warnings(action="ignore"):  # importing says them
         tree = ast.parse(source)
     for node in ast.walk(tree):

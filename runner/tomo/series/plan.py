@@ -6,50 +6,35 @@ from collections.abc import Callable, Sequence
 
 from distributed import Client
 
-from runner.errors import RunnerError, ScanError
 from runner.listing import columns
-from runner.tomo.calibrate import calibrate
-from runner.tomo.check import checked_scan
 from runner.tomo.forecast import predicted_seconds
 from runner.tomo.plan import Plan
 from runner.tomo.series.entries import Entry
+from runner.tomo.series.forecast import plan_each
 from runner.units import format_duration, format_size
 
 
 def plan_all(entries: Sequence[Entry], client: Client, *, on_note: Callable[[str], None]) -> str:
-    """Time a chunk of each scan, and write for people what all will take.
+    """Write for people what all scans will take, from a chunk of one of each kind.
 
     Parameters
     ----------
-    entries : sequence of Entry
-        Which, and how.
-    client : Client
-        Whose workers make the chunks.
-    on_note : callable
-        Called with what is found in the scans, and what is wrong with one.
+    entries, client, on_note
+        As for :func:`runner.tomo.series.forecast.plan_each`.
 
     Raises
     ------
     ScanError
         If one of them cannot be reconstructed; after all were looked at.
     """
-    lines = [("scan", "slices", "read", "written", "time")]
-    plans: list[Plan] = []
-    total = 0.0
-    for entry in entries:
-        try:
-            scan = checked_scan(entry.scan, entry.settings.sources, say=on_note)
-            plan, timed = calibrate(scan, entry.volume.absolute(), entry.settings, client)
-        except RunnerError as error:
-            on_note(f"error: {entry.scan}: {error}")
-            continue
-        seconds = predicted_seconds(plan, timed)
-        lines.append((str(entry.scan), *_amounts([plan]), format_duration(seconds)))
-        plans.append(plan)
-        total += seconds
-    if len(plans) < len(entries):
-        raise ScanError(f"{len(entries) - len(plans)} of {len(entries)} scans cannot be reconstructed")
-    return columns([*lines, ("all", *_amounts(plans), format_duration(total))])
+    planned = plan_each(entries, client, on_note=on_note)
+    seconds = [predicted_seconds(one.plan, one.calibration) for one in planned]
+    lines = [
+        (str(entry.scan), *_amounts([one.plan]), format_duration(each))
+        for entry, one, each in zip(entries, planned, seconds, strict=True)
+    ]
+    total = ("all", *_amounts([one.plan for one in planned]), format_duration(sum(seconds)))
+    return columns([("scan", "slices", "read", "written", "time"), *lines, total])
 
 
 def _amounts(plans: Sequence[Plan]) -> tuple[str, str, str]:

@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import ScanError
 from runner.tomo.pipeline import reconstruct
 from runner.tomo.report.write import report_path
 from runner.tomo.series.entries import Entry
-from runner.tomo.series.plan import plan_all
 from runner.tomo.series.results import State
 from runner.tomo.series.run import reconstruct_all
 from runner.tomo.settings import Settings
@@ -133,15 +131,3 @@ def test_a_defect_of_ours_costs_one_scan(scans, tmp_path, client):
     assert states(results) == [State.FAILED, State.DONE]
     assert results[0].cause == "ZeroDivisionError: a defect"
     assert any("Traceback" in line for line in told)
-
-
-def test_the_plan_adds_up(scans, tmp_path, client):
-    told = []
-    text = plan_all(entries_for(scans[:2], tmp_path), client, on_note=told.append)
-    lines = [line.split() for line in text.splitlines()]
-    assert [line[0] for line in lines] == ["scan", str(scans[0]), str(scans[1]), "all"]
-    assert [line[1] for line in lines] == ["slices", "16", "16", "32"]
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ScanError, match="1 of 2 scans cannot be reconstructed"):
-        plan_all(entries_for([tmp_path / "gone.nx", scans[0]], tmp_path), client, on_note=told.append)
-    assert any("gone.nx: no such file" in line for line in told)
