@@ -1,4 +1,7 @@
-"""How long several scans will take: one of each kind is timed."""
+"""How long several scans will take: one of each kind is timed.
+
+And the first one of all: it also pays for what every process loads once, and so tells about no other.
+"""
 
 from __future__ import annotations
 
@@ -70,9 +73,9 @@ class SeriesForecast:
 
 
 def plan_each(entries: Sequence[Entry], client: Client, *, on_note: Callable[[str], None]) -> list[Planned]:
-    """Plan each scan, and time a chunk of the first one of each kind.
+    """Plan each scan, and time a chunk of the first one, and of one of each kind.
 
-    Scans whose axis is to be found are taken to have that of the first one of their kind.
+    Scans whose axis is to be found are taken to have that of the one of their kind that was timed.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def plan_each(entries: Sequence[Entry], client: Client, *, on_note: Callable[[st
     found: list[Planned] = []
     for entry in entries:
         try:
-            found.append(_plan(entry, client, found, on_note))
+            found.append(_plan(entry, client, found[1:], on_note))
         except RunnerError as error:
             on_note(f"error: {entry.scan}: {error}")
     if len(found) < len(entries):

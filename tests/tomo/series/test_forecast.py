@@ -25,10 +25,10 @@ SETTINGS = Settings(center=24.5)
 
 @pytest.fixture(scope="module")
 def scans(tmp_path_factory):
-    """Two scans of a kind, the second with more rows, and one with more projections."""
+    """Three scans of a kind, the third with more rows, and two with more projections."""
     folder = tmp_path_factory.mktemp("scans")
-    made = [folder / f"{name}.nx" for name in "abc"]
-    for path, rows, angles in zip(made, (16, 32, 16), (40, 40, 60), strict=True):
+    made = [folder / f"{name}.nx" for name in "abcde"]
+    for path, rows, angles in zip(made, (16, 16, 32, 16, 16), (40, 40, 40, 60, 60), strict=True):
         write_scan(path, Simulation(rows=rows, columns=48, angles=angles, center=24.5, noise=False))
     return made
 
@@ -58,35 +58,35 @@ def test_the_plan_adds_up(scans, tmp_path, client, timed):
     text = plan_all(entries_for(scans, tmp_path), client, on_note=told.append)
     lines = [line.split() for line in text.splitlines()]
     assert [line[0] for line in lines] == ["scan", *map(str, scans), "all"]
-    assert [line[1] for line in lines] == ["slices", "16", "32", "16", "64"]
-    assert timed == [scans[0], scans[2]]
-    assert told[-1] == "timed: 2 of 3 scans; each of the others is like one of them"
+    assert [line[1] for line in lines] == ["slices", "16", "16", "32", "16", "16", "96"]
+    assert timed == [scans[0], scans[1], scans[3]]  # the first one loads what all need
+    assert told[-1] == "timed: 3 of 5 scans; each of the others is like one of them"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_made_is_told_when_all_were_looked_at(scans, tmp_path, client, timed):
     told = []
-    entries = entries_for([tmp_path / "gone.nx", *scans[:2]], tmp_path)
-    entries[2] = replace(entries[2], volume=tmp_path / "nowhere" / "b.h5")
-    with pytest.raises(ScanError, match="2 of 3 scans cannot be reconstructed"):
+    entries = entries_for([tmp_path / "gone.nx", *scans[:3]], tmp_path)
+    entries[3] = replace(entries[3], volume=tmp_path / "nowhere" / "c.h5")
+    with pytest.raises(ScanError, match="2 of 4 scans cannot be reconstructed"):
         plan_all(entries, client, on_note=told.append)
-    assert timed == [scans[0]]
+    assert timed == scans[:2]
     assert any("gone.nx: no such file" in line for line in told)
-    assert any("b.nx: there is no folder" in line for line in told)
+    assert any("c.nx: there is no folder" in line for line in told)
 
 
 def test_an_axis_is_found_once_and_the_field_it_widens_is_that_of_all(tmp_path, client, timed):
-    scans = [tmp_path / "a.nx", tmp_path / "b.nx"]
-    for path, rows in zip(scans, (16, 32), strict=True):
+    scans = [tmp_path / f"{name}.nx" for name in "abc"]
+    for path, rows in zip(scans, (16, 16, 32), strict=True):
         simulation = Simulation(rows=rows, columns=64, angles=120, span=360.0, center=12.0, noise=False)
         write_scan(path, simulation)
     entries = [Entry(scan=scan, volume=scan.with_suffix(".h5"), settings=Settings()) for scan in scans]
-    first, second = plan_each(entries, client, on_note=lambda _: None)
-    assert timed == scans[:1]
-    assert first.plan.work.half
-    assert first.plan.work.size > 64
-    assert second.plan.work == replace(first.plan.work, end_row=32, detector_rows=32)
-    assert second.calibration is first.calibration
+    _, second, third = plan_each(entries, client, on_note=lambda _: None)
+    assert timed == scans[:2]
+    assert second.plan.work.half
+    assert second.plan.work.size > 64
+    assert third.plan.work == replace(second.plan.work, end_row=32, detector_rows=32)
+    assert third.calibration is second.calibration
 
 
 @pytest.mark.parametrize(

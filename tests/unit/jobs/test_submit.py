@@ -84,20 +84,20 @@ def test_a_job_is_sized_by_what_is_timed(stand_ins: StandIns) -> None:
 
 def test_a_batch_of_scans_is_sized_by_all_of_them(stand_ins: StandIns) -> None:
     stand_ins.play("sbatch", "echo 77")
-    for name in "ab":
+    for name in "abc":
         write_scan(
             stand_ins.work / f"{name}.nx",
             Settings(rows=16, columns=48, angles=40, center=24.5, noise=False),
         )
     submitted = stand_ins.run(
-        *("submit", "--auto", "reconstruct", "a.nx", "b.nx", "."),
+        *("submit", "--auto", "reconstruct", "a.nx", "b.nx", "c.nx", "."),
         XDG_CACHE_HOME=str(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"),
         timeout=90,
     )
     assert submitted.returncode == 0, submitted.stderr
-    assert "timed: 1 of 2 scans" in submitted.stderr
+    assert "timed: 2 of 3 scans" in submitted.stderr
     assert "runner: sized: 1 node for 10:00, " in submitted.stderr
-    assert "reconstruct a.nx b.nx ." in script_of(submitted.stdout).read_text()
+    assert "reconstruct a.nx b.nx c.nx ." in script_of(submitted.stdout).read_text()
 
 
 def test_the_environment_is_scrubbed(stand_ins: StandIns) -> None:
