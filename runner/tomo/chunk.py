@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,7 +139,7 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         As from reading, correcting and writing.
     """
     address, own_threads = _where(threads)
-    with Passage() as passage:
+    with _passage(chunk, address) as passage:
         sinograms = _prepare(job, chunk, own_threads, passage)
         shown = _shown(job.shown_row, chunk, sinograms)
         slices, misfits = _reconstruct(job, sinograms, own_threads, passage)
@@ -160,10 +162,18 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
 
     Parameters and errors are those of `process_chunk`.
     """
-    with Passage() as passage:
-        own_threads = _where(threads)[1]
+    address, own_threads = _where(threads)
+    with _passage(chunk, address) as passage:
         sinograms = _prepare(recipe, chunk, own_threads, passage)
         return _reconstruct(recipe, sinograms, own_threads, passage)[0]
+
+
+@contextmanager
+def _passage(chunk: Chunk, worker: str) -> Iterator[Passage]:
+    """Send a chunk on its way; what it waits for long is told to the client as well."""
+    name = f"chunk {chunk.first_row}:{chunk.end_row} on {worker}"
+    with warnings_to_client(_STAGES), Passage(name) as passage:
+        yield passage
 
 
 def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
@@ -199,6 +209,7 @@ def _shown(
 
 
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
+_STAGES = "runner.tomo.stages"  # and this one too
 
 
 @functools.lru_cache(maxsize=1)  # one scan at a time: its tables may fill half of a worker's memory

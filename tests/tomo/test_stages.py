@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from runner.tomo import stages
 from runner.tomo.stages import IN_ALL, Passage
 
 STAGES = ("read", "reconstruct", "write")
@@ -26,7 +27,7 @@ class Watch:
 
 def pass_through(watch, seconds):
     """Hold something from the first stage to the last, as a chunk holds memory."""
-    with Passage() as passage:
+    with Passage("chunk 0:1") as passage:
         for stage in STAGES:
             with passage.stage(stage):
                 if stage == STAGES[0]:
@@ -60,7 +61,7 @@ def test_chunks_overlap_and_never_are_two_in_one_stage(slow):
 
 def test_a_chunk_that_fails_lets_the_next_one_in():
     def fail_in(stage):
-        with Passage() as passage:
+        with Passage("chunk 0:1") as passage:
             for name in STAGES:
                 with passage.stage(name):
                     if name == stage:
@@ -72,3 +73,24 @@ def test_a_chunk_that_fails_lets_the_next_one_in():
     with ThreadPoolExecutor(1) as another:
         done = another.submit(pass_through, Watch(), dict.fromkeys(STAGES, 0))
         assert list(done.result(timeout=10)) == list(STAGES)
+
+
+def test_a_long_wait_says_what_it_waits_for_and_goes_on(monkeypatch, caplog):
+    monkeypatch.setattr(stages, "_SILENCE_SECONDS", 0.05)
+    within = threading.Event()
+
+    def stay():
+        with Passage("chunk 0:16") as passage, passage.stage("write"):
+            within.set()
+            time.sleep(0.5)
+
+    with ThreadPoolExecutor(1) as threads:
+        staying = threads.submit(stay)
+        assert within.wait(10)
+        with Passage("chunk 16:32") as passage, passage.stage("write"):
+            pass
+        staying.result(timeout=10)
+    said = [record.getMessage() for record in caplog.records]
+    assert 2 <= len(said) <= 4  # after 0.05, 0.15, 0.35 s
+    assert all(line.startswith("chunk 16:32 has waited 0.") for line in said)
+    assert all(line.endswith(" s for its turn to write: chunk 0:16 is still at it") for line in said)
