@@ -13,7 +13,12 @@ from runner.errors import LostError
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECTION_LOST = "the connection to the cluster is lost"
+CONNECTION_LOST = (
+    "the connection to the cluster is lost",
+    "see what its scheduler said last; the same command goes on with what is missing",
+)
+"""What is said of it: the problem, and the remedy."""
+
 _SECONDS = 60.0
 
 
@@ -27,8 +32,8 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """
     scheduler = client.scheduler
     if scheduler is None:  # the client was closed
-        raise LostError(CONNECTION_LOST)
+        raise LostError(*CONNECTION_LOST)
     try:
         return dict(client.sync(scheduler.identity, callback_timeout=_SECONDS)["workers"])
     except OSError as error:
-        raise LostError(CONNECTION_LOST) from error
+        raise LostError(*CONNECTION_LOST) from error

@@ -185,7 +185,7 @@ class Drive:
                 while True:
                     finished.append(self._finished.get_nowait())
             if self._client.status != "running":
-                raise LostError(CONNECTION_LOST)
+                raise LostError(*CONNECTION_LOST)
             for future in finished:
                 if future in self._running:  # others were given up with their worker
                     self._hear(future)

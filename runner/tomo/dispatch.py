@@ -268,7 +268,7 @@ class _Dispatch(Generic[Result]):
 
     def _take(self, futures: list[Future[Result]]) -> None:
         if any(future.status == "cancelled" for future in futures):
-            raise LostError(CONNECTION_LOST)
+            raise LostError(*CONNECTION_LOST)
         for future in futures:
             if future.status not in ("finished", "error"):  # its worker died before the result was fetched
                 self._drop(future, LostError(f"worker {self.running[future].worker} was lost"))
