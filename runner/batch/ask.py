@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -47,15 +48,31 @@ def check_requeue(allocation: Allocation) -> None:
 def requeue(allocation: Allocation) -> str:
     """Ask SLURM to run this job again, which ends this run of it, and say how that went.
 
-    Not for ever: a job that gets nowhere in so many runs would get nowhere in more.
+    Not if somebody has cancelled it meanwhile: asked plainly, SLURM runs such a job again. And not for ever: a
+    job that gets nowhere in so many runs would get nowhere in more.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        With the end of the job, where SLURM told it: what SLURM ends at that time was not cancelled.
     """
     job = f"job {allocation.job_id}"
     if allocation.restarts >= MOST_REQUEUES:
         return f"{job} was run again {allocation.restarts} times, which is the most; submit it again to go on"
-    done, answer = _run(["scontrol", "requeue", str(allocation.job_id)])
+    in_time = allocation.ends_at is None or time.time() < allocation.ends_at
+    if in_time and _is_being_ended(allocation):
+        return f"{job} was cancelled, SLURM is not asked to run it again (--requeue)"
+    # SLURM looks again: it may be cancelled in this very moment
+    done, answer = _run(["scontrol", "requeue", *(["Incomplete"] if in_time else []), str(allocation.job_id)])
     if done:
         return f"SLURM will run {job} again (--requeue)"
     return f"SLURM will not run {job} again: {answer}; was it submitted by sbatch, with --requeue?"
+
+
+def _is_being_ended(allocation: Allocation) -> bool:
+    """Tell whether SLURM has begun to end a job that still runs."""
+    answered, text = _run(["squeue", "--noheader", f"--jobs={allocation.job_id}", "--format=%T"])
+    return answered and not {"COMPLETING", "CANCELLED"}.isdisjoint(text.split())
 
 
 def cancel_step(allocation: Allocation, environ: Mapping[str, str]) -> None:

@@ -64,12 +64,13 @@ def lead(rank: Rank, crew: Crew) -> int:
         relieve_srun(rank.environ, error.exit_code)
         ask.cancel_step(rank.allocation, rank.environ)  # the other ranks would look for us in vain
         return error.exit_code
-    walltime = find_walltime(ask.with_end(rank.allocation), rank.options, rank.started)
+    allocation = ask.with_end(rank.allocation)
+    walltime = find_walltime(allocation, rank.options, rank.started)
     with doors:
         code = asyncio.run(_lead_and_serve(rank, crew, doors, walltime))
     if rank.options.requeue and code == PartialError.exit_code:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # SLURM now ends this run of the job
-        say("runner", ask.requeue(rank.allocation))
+        say("runner", ask.requeue(allocation))
     return code
 
 

@@ -159,3 +159,26 @@ def test_a_job_that_slurm_runs_again_goes_on(srun: Way, slurm: VirtualSlurm, loc
     srun.check_nothing_is_left()
     assert local.run("--quiet", "reconstruct", "scan.nx", "reference.h5", *options, ranks=1).code == 0
     assert np.array_equal(pixels(srun.folder / "volume.h5"), pixels(srun.folder / "reference.h5"))
+
+
+def test_a_job_that_is_cancelled_while_it_ends_is_not_run_again(srun: Way, slurm: VirtualSlurm) -> None:
+    """The job has ended with 75, its ranks are still waiting for a worker, and then somebody cancels it."""
+    launch = f"exec srun {runner('--requeue', '--stop-timeout', '4s', JOBS / 'leaves_early.py')}"
+    job = srun.folder / "job.sh"
+    job.write_text(f"#!/bin/bash\n{launch}\n")
+    (srun.folder / "scratch").mkdir()
+    flags = ["--nodes=2", "--ntasks=2", "--requeue", "--output=out", "--open-mode=append"]
+    with slurm.start([SBATCH_WAIT, *flags, job], cwd=srun.folder, env=srun.variables) as command:
+        end = time.monotonic() + 40
+        while not (srun.folder / "leaves").exists():
+            assert time.monotonic() < end, (srun.folder / "out").read_text()
+            time.sleep(0.02)
+        time.sleep(1)
+        (number,) = slurm.script("tb-exec", "head", "squeue", "-h", "-o", "%A").split()
+        slurm.script("tb-exec", "head", "scancel", number)
+        command.wait(timeout=60, gone_within=5)
+    written = (srun.folder / "out").read_text()
+    assert f"job {number} was cancelled, SLURM is not asked to run it again" in written
+    assert "JobState=CANCELLED" in slurm.script("tb-exec", "head", "scontrol", "show", "job", number)
+    assert (srun.folder / "runs").read_text() == "a run\n"
+    srun.check_nothing_is_left()

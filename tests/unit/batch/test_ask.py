@@ -77,9 +77,33 @@ def test_nobody_is_asked_for_what_is_known_or_cannot_be(play, known: Allocation)
 
 
 def test_requeue_asks_slurm(play) -> None:
+    play("squeue", "echo RUNNING")
     asked = play("scontrol", "")
     assert ask.requeue(SLURM) == "SLURM will run job 36_2 again (--requeue)"
+    assert asked.read_text().split() == ["requeue", "Incomplete", "36_2"]
+
+
+@pytest.mark.parametrize("state", ["COMPLETING", "CANCELLED", "RUNNING\nCOMPLETING"])
+def test_a_job_that_is_being_ended_is_not_run_again(play, state: str) -> None:
+    asked = play("scontrol", "")
+    assert play("squeue", f"echo '{state}'") == asked
+    said = ask.requeue(replace(SLURM, ends_at=time.time() + 60))
+    assert said == "job 36_2 was cancelled, SLURM is not asked to run it again (--requeue)"
+    assert asked.read_text().split() == ["--noheader", "--jobs=36_2", "--format=%T"]
+
+
+def test_what_slurm_ends_when_the_time_is_over_was_not_cancelled(play) -> None:
+    play("squeue", "echo COMPLETING")
+    asked = play("scontrol", "")
+    said = ask.requeue(replace(SLURM, ends_at=time.time() - 1))
+    assert said == "SLURM will run job 36_2 again (--requeue)"
     assert asked.read_text().split() == ["requeue", "36_2"]
+
+
+def test_without_an_answer_slurm_decides(play) -> None:
+    play("squeue", "echo slurm_load_jobs error: Socket timed out >&2; exit 1")
+    play("scontrol", "")
+    assert ask.requeue(SLURM) == "SLURM will run job 36_2 again (--requeue)"
 
 
 def test_what_slurm_answers_is_passed_on(play) -> None:
