@@ -48,7 +48,7 @@ def check_requeue(allocation: Allocation) -> None:
 def requeue(allocation: Allocation) -> str:
     """Ask SLURM to run this job again, which ends this run of it, and say how that went.
 
-    Not if somebody has cancelled it meanwhile: asked plainly, SLURM runs such a job again. And not for ever: a
+    Not if somebody has cancelled it meanwhile: asked plainly, SLURM runs such a job again. Not for ever: a
     job that gets nowhere in so many runs would get nowhere in more.
 
     Parameters

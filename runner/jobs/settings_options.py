@@ -127,6 +127,12 @@ _RECONSTRUCTION = (
         default=None,
         help="Keep values from being negative: sirt, fista.  [no-nonnegative]",
     ),
+    click.option(
+        "--room",
+        type=float,
+        metavar="TIMES",
+        help="How many times as wide as the field of view the object is: sirt, fista, cgls.  [1]",
+    ),
 )
 
 _VOLUME = (

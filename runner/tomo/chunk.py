@@ -44,6 +44,7 @@ class Setup:
     region: tuple[tuple[int, int], tuple[int, int]] | None = None
     iterations: int | None = None
     nonnegative: bool = False
+    room: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +234,7 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         region=setup.region,
         iterations=setup.iterations,
         nonnegative=setup.nonnegative,
+        room=setup.room,
     )
 
 

@@ -38,6 +38,7 @@ from runner.tomo.volume.greys import Greys
 from runner.tomo.volume.place import check_apart, check_place
 from runner.tomo.volume.provenance import Parameter, collect
 from runner.tomo.volume.resume import Unfinished, read_unfinished
+from runner.tomo.wider import about_room
 from runner.tomo.work import Work, work_of
 
 
@@ -115,6 +116,7 @@ def plan_for(scan: Scan, settings: Settings, resources: Resources, center: float
         method=settings.method,
         quality=settings.quality,
         device=settings.device,
+        room=settings.room,
     )
     return make_plan(replace(work, pixel_bytes=Greys(dtype=settings.dtype).bytes), resources)
 
@@ -183,12 +185,17 @@ def reconstruct(
     with claimed(place):
         found = None if overwrite else read_unfinished(place)
         axis = axis_found_before(found, settings) or find_axis(scan, settings, client)
-        findings = (*inspection.findings, *advise(used, settings), *about_axis(scan, axis.position))
+        plan = plan_for(scan, settings, resources_of(client), axis.position)
+        findings = (
+            *inspection.findings,
+            *advise(used, settings),
+            *about_axis(scan, axis.position),
+            *about_room(used, settings, half=plan.work.half),
+        )
         for finding in findings:
             on_note(str(finding))
         if over := left_over(scan, settings.bin):
             diary(over)
-        plan = plan_for(scan, settings, resources_of(client), axis.position)
         recipe = recipe_of(used, plan, axis, settings)
         greys = greys_found_before(found, settings) or find_greys(
             settings, recipe, (plan.work.first_row, plan.work.end_row), client, seconds_left=seconds_left
@@ -325,6 +332,7 @@ def setup_of(scan: Scan, plan: Plan, center: float, settings: Settings) -> Setup
         region=plan.work.region,
         iterations=settings.iterations,
         nonnegative=settings.nonnegative,
+        room=settings.room,
     )
 
 

@@ -26,6 +26,7 @@ from runner.tomo.plan import Chunk
 from runner.tomo.settings import Settings, rows_within
 from runner.tomo.volume.content import Content
 from runner.tomo.volume.greys import FLOAT32
+from runner.tomo.wider import about_room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,9 +97,13 @@ def make_preview(
     _, units = unit_scale(used.pixel_size, settings)
     plan_for(scan, settings, resources_of(client))  # what cannot be done is said before any work
     axis = find_axis(scan, settings, client)
-    for finding in (*advise(used, settings), *about_axis(scan, axis.position)):
-        on_note(str(finding))
     plan = plan_for(scan, settings, resources_of(client), axis.position)
+    for finding in (
+        *advise(used, settings),
+        *about_axis(scan, axis.position),
+        *about_room(used, settings, half=plan.work.half),
+    ):
+        on_note(str(finding))
     recipe = recipe_of(used, plan, axis, settings)
     held = {min(row // used.binning, used.rows - 1): row for row in reversed(chosen)}
     chunks = [Chunk(first_row=row, end_row=row + 1) for row in sorted(held)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from runner.tomo.correct.corrections import Corrections
 from runner.tomo.reconstruct.acquisition import acquisition_of
+from runner.tomo.reconstruct.iterative.rays import with_room
 from runner.tomo.scan import Scan
 from runner.tomo.scan.binning import binned_range
 from runner.tomo.scan.layout import rows_together
@@ -48,8 +49,10 @@ class Work:
         What each thread takes for a pixel of a sinogram that it corrects.
     pixel_bytes : int
         Of the volume's type.
-    extent, half, blended, seen
+    extent, half, blended
         See :class:`~runner.tomo.reconstruct.acquisition.Acquisition`.
+    seen : int
+        See there; with the room that the object has beside it.
     region : pair of pair of int, or None
         The part of the slices that is wanted, see
         :class:`~runner.tomo.reconstruct.geometry.Geometry`.
@@ -108,6 +111,7 @@ def work_of(
     method: str = "fourier",
     quality: str = "standard",
     device: str = "cpu",
+    room: float = 1.0,
 ) -> Work:
     """Take the sizes from a scan.
 
@@ -118,6 +122,8 @@ def work_of(
         larger.
     x, y : pair of int or None, or None
         The part of the slices that is wanted, in pixels that are not binned.
+    room : float
+        How many times as wide as what the detector sees the object may be.
 
     Raises
     ------
@@ -146,7 +152,7 @@ def work_of(
         size=acquisition.size,
         region=None if x is None and y is None else (part_y, part_x),
         extent=acquisition.extent,
-        seen=acquisition.seen,
+        seen=with_room(acquisition.seen, room),
         half=acquisition.half,
         blended=acquisition.blended,
         detector_rows=scan.rows,

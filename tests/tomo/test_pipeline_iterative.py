@@ -59,6 +59,25 @@ def test_the_plan_counts_what_the_steps_hold(small_scan):
     assert steps.memory - plain.memory == steps.buffers - plain.buffers
 
 
+def test_room_is_planned_for_noted_and_the_same_for_a_part(small_scan, tmp_path, client):
+    settings = {"center": 24.5, "method": "cgls", "iterations": 3, "rows": "40:48"}
+    told = []
+    whole = reconstruct(
+        small_scan, tmp_path / "whole.h5", Settings(**settings, room=1.5), client, on_note=told.append
+    )
+    part = reconstruct(small_scan, tmp_path / "part.h5", Settings(**settings, room=1.5, x="11:40"), client)
+    np.testing.assert_array_equal(pixels(part.volume), pixels(whole.volume)[:, :, 11:40])
+    plain = reconstruct(small_scan, tmp_path / "plain.h5", Settings(**settings), client, on_note=told.append)
+    assert pixels(plain.volume).shape == pixels(whole.volume).shape
+    assert not (pixels(plain.volume) == pixels(whole.volume)).all()
+    with h5py.File(whole.volume) as file:
+        assert file["entry/reconstruction/parameters/room"][()] == 1.5
+    assert not any("--room" in line for line in told)  # the object lies in air
+    scan, resources = open_scan(small_scan), Resources(workers=1, memory=1 << 30, threads=1)
+    plans = [plan_for(scan, Settings(center=24.5, method="cgls", room=room), resources) for room in (1, 2)]
+    assert plans[1].buffers > 1.5 * plans[0].buffers
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -69,6 +88,8 @@ def test_the_plan_counts_what_the_steps_hold(small_scan):
         ({"method": "sirt", "iterations": 2.5}, "from 1 to 10000"),
         ({"method": "cgls", "window": "hann", "origins": {"window": "recon.toml"}}, "leave window out"),
         ({"method": "cgls", "device": "gpu"}, "does not run on a GPU"),
+        ({"room": 1.5}, "fourier has no use for room"),
+        ({"method": "cgls", "room": 0.5}, "from 1 to 4 fields of view"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong, said):

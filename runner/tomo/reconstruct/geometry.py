@@ -35,6 +35,8 @@ class Geometry:
         For each projection, its share in the integral over half a turn, radians; None for equal ones.
     half_acquisition : bool
         The axis lies near one end of the detector, and each ray is measured once in a full turn.
+    room : float
+        How many times as wide as what the detector sees the object may be, to methods that ask.
     """
 
     angles: tuple[float, ...]
@@ -45,6 +47,7 @@ class Geometry:
     shifts: tuple[float, ...] | None = None
     shares: tuple[float, ...] | None = None
     half_acquisition: bool = False
+    room: float = 1.0
 
     @property
     def radians(self) -> NDArray[np.float64]:

@@ -102,6 +102,9 @@ class Reconstructor:
         Steps of an iterative method: 100 of `sirt`, 40 of `fista`, 15 of `cgls` if not given.
     nonnegative : bool
         Keep all values from being negative: `sirt` and `fista`.
+    room : float
+        How many times as wide as what the detector sees the object is, to an iterative method: beyond that
+        nothing is. What is not in the slice is cut off in the end.
     quality : {"standard", "high"}
         Of `fourier`, and of the projector of iterative methods: within 1e-3 or 1e-4 of the exact sum, as the
         root of the mean square.
@@ -186,6 +189,7 @@ class Reconstructor:
         device: str = "cpu",
         iterations: int | None = None,
         nonnegative: bool = False,
+        room: float = 1.0,
     ) -> None:
         for name, value, allowed in (
             ("method", method, METHODS),
@@ -206,6 +210,7 @@ class Reconstructor:
             shifts=_optional(shifts),
             shares=shares,
             half_acquisition=half_acquisition,
+            room=room,
         )
         _check_geometry(geometry, threads, cutoff)
         if size is None:
@@ -226,6 +231,7 @@ class Reconstructor:
             nonnegative=nonnegative,
         )
         _check_steps(method, options, iterations)
+        _check_room(method, room)
         self.misfits: NDArray[np.float64] | None = None
         self._method = METHODS[method](geometry, options)
 
@@ -298,6 +304,13 @@ def _check_steps(method: str, options: Options, iterations: int | None) -> None:
     for name in ("window", "cutoff", "padding"):
         if getattr(options, name) != getattr(plain, name):
             raise UsageError(f"{name} is of a filter, and {method} has none", f"leave {name} out")
+
+
+def _check_room(method: str, room: float) -> None:
+    if room != 1 and method not in ITERATIONS:
+        raise UsageError(f"the method {method} needs no room", f"choose one of {', '.join(ITERATIONS)}")
+    if not 1 <= room < float("inf"):
+        raise UsageError(f"room {room:g} is less than what the detector sees", "give a number from 1 up")
 
 
 def _check_choice(name: str, value: str, allowed: Mapping[str, object] | tuple[str, ...]) -> None:

@@ -64,6 +64,8 @@ class Settings:
         Steps of an iterative method; None for the method's own number.
     nonnegative : bool
         Keep all values from being negative, where the method can.
+    room : float
+        How many times as wide as the field of view the object is, to an iterative method.
     field_of_view : str
         ``"half"`` where a full turn about an axis near the detector's end shows twice as much, ``"full"``
         where not; ``"auto"`` finds out.
@@ -128,6 +130,7 @@ class Settings:
     padding: str = "edge"
     iterations: int | None = None
     nonnegative: bool = False
+    room: float = 1.0
     field_of_view: str = "auto"
     bin: int = 1
     rows: tuple[int | None, int | None] | None = None
@@ -182,6 +185,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
         "padding": one_of(*PADDINGS),
         "iterations": whole(1, 10_000, ""),
         "nonnegative": flag,
+        "room": between(1, 4, " fields of view"),
         "field_of_view": one_of(*FIELDS),
         "bin": bin_factor(),
         **dict.fromkeys(("rows", "x", "y"), row_range),

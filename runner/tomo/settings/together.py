@@ -48,6 +48,11 @@ def _check_method(settings: Settings) -> None:
             f"the method {method} takes no iterations, and keeps no value from being negative",
             f"say --method {' or '.join(ITERATIVE)}",
         )
+    if method not in ITERATIVE and settings.room != 1:
+        raise UsageError(
+            f"the method {method} has no use for room, it takes the outer columns to go on",
+            f"leave room out, or say --method {' or '.join(ITERATIVE)}",
+        )
     if settings.nonnegative and method not in NONNEGATIVE:
         raise UsageError(
             f"{method} cannot keep values from being negative", f"say --method {' or '.join(NONNEGATIVE)}"

@@ -1,7 +1,7 @@
 """Slices that explain what was measured: found step by step, with the projector and its adjoint.
 
 Each method looks for the slices whose projections differ least from the sinograms, within a disc about the
-axis that holds all that the detector sees, and begins at zero:
+axis that holds all that the detector sees, or more where the object is wider, and begins at zero:
 
 - `sirt` steps down the gradient, scaled by the lengths of rays and by how often a pixel is seen;
 - `fista` does the same with momentum, which needs far fewer steps;

@@ -30,9 +30,21 @@ def full_size(size: int, seen: int) -> int:
 
 
 def seen_by(geometry: Geometry) -> int:
-    """Tell how many columns a detector with the axis in its middle has that sees as much."""
+    """Tell how many columns a detector with the axis in its middle has that sees all of the object.
+
+    That is as much as this one sees, times the room that the object has.
+    """
     reach = max(float(geometry.centers.max()), geometry.columns - 1 - float(geometry.centers.min()))
-    return math.ceil(2 * reach) + 1
+    return with_room(math.ceil(2 * reach) + 1, geometry.room)
+
+
+def with_room(seen: int, room: float) -> int:
+    """Widen what a detector sees.
+
+    >>> with_room(100, 1.0), with_room(101, 1.5)
+    (100, 152)
+    """
+    return math.ceil(seen * room)
 
 
 class Rays:

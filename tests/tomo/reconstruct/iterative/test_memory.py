@@ -9,7 +9,7 @@ from runner.tomo.reconstruct.gridding.memory import Layout
 from runner.tomo.reconstruct.gridding.pair import pair_sizes
 from runner.tomo.reconstruct.iterative.memory import layout_within, needed_bytes
 from runner.tomo.reconstruct.iterative.methods import ITERATIONS
-from runner.tomo.reconstruct.iterative.rays import full_size, seen_by
+from runner.tomo.reconstruct.iterative.rays import full_size, seen_by, with_room
 from runner.tomo.reconstruct.memory import Problem, buffers_of
 
 problems = st.tuples(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 10_000), st.integers(1, 64))
@@ -33,13 +33,15 @@ def test_the_slices_that_are_wanted_lie_in_the_middle_of_those_that_are_made(siz
 
 
 @pytest.mark.parametrize("method", ITERATIONS)
+@pytest.mark.parametrize("room", [1.0, 1.37])
 @pytest.mark.parametrize(("span", "center"), [(180, 49.5), (180, 20.0), (360, 12.0), (360, 51.7)])
-def test_the_plan_foresees_the_size_that_slices_have_while_they_are_made(method, span, center):
+def test_the_plan_foresees_the_size_that_slices_have_while_they_are_made(method, span, center, room):
     angles = np.arange(60) * span / 60
     acquisition = acquisition_of(angles, 100, center)
-    geometry = Geometry(angles=tuple(angles), columns=100, size=acquisition.size, center=center)
+    geometry = Geometry(angles=tuple(angles), columns=100, size=acquisition.size, center=center, room=room)
     size = full_size(geometry.size, seen_by(geometry))
-    assert full_size(acquisition.size, acquisition.seen) == size
+    seen = with_room(acquisition.seen, room)
+    assert full_size(acquisition.size, seen) == size
     problem = Problem(
         method=method,
         quality="standard",
@@ -47,7 +49,7 @@ def test_the_plan_foresees_the_size_that_slices_have_while_they_are_made(method,
         columns=100,
         size=acquisition.size,
         shape=(10, 10),
-        seen=acquisition.seen,
+        seen=seen,
         threads=2,
     )
     sizes = pair_sizes(60, 100, size, "standard")

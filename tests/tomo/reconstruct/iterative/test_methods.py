@@ -170,6 +170,35 @@ def test_an_object_wider_than_the_field_of_view_needs_room(method):
     assert within_it[within(20, 146)].mean() == pytest.approx(0.02, rel=0.05)
 
 
+@pytest.mark.parametrize("method", ITERATIONS)
+def test_room_is_that_of_larger_slices_which_are_cut(method):
+    angles = np.arange(60) * 3.0
+    measured = sinogram(angles, discs=((0, 0, 70, 0.02), (20, 10, 8, 0.01)))[np.newaxis]
+    larger, _ = find(measured, angles, method=method, iterations=4, size=144)
+    made, _ = find(measured, angles, method=method, iterations=4, room=1.5)
+    np.testing.assert_array_equal(made, larger[:, 24:-24, 24:-24])
+
+
+@pytest.mark.parametrize(("method", "off"), [("sirt", 0.02), ("fista", 0.02), ("cgls", 0.06)])
+def test_an_object_one_and_a_half_times_as_wide_is_right_in_as_much_room(method, off):
+    """What it has outside of the field of view cannot be known: each method makes its own guess."""
+    discs = (
+        (0, 0, 70.5, 0.02),
+        (53, 7, 8, 0.02),
+        (-7, -56, 7, -0.015),
+        (15, -9, 8, 0.005),
+        (-12, 8, 6, -0.004),
+    )
+    angles, right = np.arange(144) * 1.25, truth(discs=discs)
+    measured = sinogram(angles, discs=discs)[np.newaxis]
+    (without,), _ = find(measured, angles, method=method)
+    (made,), _ = find(measured, angles, method=method, room=1.5)
+    (crammed, spread) = (found[within(40)] - right[within(40)] for found in (without, made))
+    assert crammed.mean() > 0.2 * 0.02
+    assert abs(spread.mean()) < off * 0.02
+    assert spread.std() < 0.2 * crammed.std()
+
+
 @settings(max_examples=12, deadline=None)
 @given(
     columns=st.integers(12, 60),
