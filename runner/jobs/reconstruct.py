@@ -160,12 +160,16 @@ def _print_plan(scan: Path, volume: Path, settings: Settings, where: str | None)
     from runner.tomo.forecast import describe_time
     from runner.tomo.physics import as_used
     from runner.tomo.plan import describe
+    from runner.tomo.wider import about_room
 
     opened = checked_scan(scan, settings.sources, say=say)
-    for finding in advise(as_used(opened, settings), settings):
+    used = as_used(opened, settings)
+    for finding in advise(used, settings):
         say(finding)
     with cluster(where) as client:
         plan, timed = calibrate(opened, volume, settings, client)
+    for finding in about_room(used, settings, half=plan.work.half):
+        say(finding)
     click.echo(describe(plan))
     click.echo(f"{'time':<9}{describe_time(plan, timed)}")
 
