@@ -10,6 +10,7 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
+from runner.tomo import reused
 from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepared_sinograms
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
@@ -83,10 +84,14 @@ class Job(Recipe):
         Where the slices go.
     shown_row : int or None
         The row whose sinogram a person will want to see.
+    reuse : bool
+        Keep the memory of a chunk for the next ones, until `put_away`: for plans of several chunks at once,
+        which count on it.
     """
 
     target: Target
     shown_row: int | None = None
+    reuse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +142,8 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         As from reading, correcting and writing.
     """
     address, own_threads = _where(threads)
+    if job.reuse:
+        reused.reuse()
     with Passage() as passage:
         sinograms = _prepare(job, chunk, own_threads, passage)
         shown = _shown(job.shown_row, chunk, sinograms)
@@ -153,6 +160,12 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         sinogram=shown,
         misfits=misfits,
     )
+
+
+def put_away() -> None:
+    """Give back what this process keeps from chunk to chunk: tables, buffers and memory."""
+    _reconstructor.cache_clear()
+    reused.forget()
 
 
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
@@ -181,11 +194,8 @@ def _reconstruct(
     """Return the slices, and what they do not explain, see `ChunkResult`."""
     with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
-            reconstruct = _reconstructor(recipe.setup, threads)
+            reconstruct = _reconstructor(recipe.setup, recipe.scale, recipe.mask_value, threads)
         slices = reconstruct(sinograms)
-        slices *= np.float32(recipe.scale)
-        if reconstruct.outside is not None:
-            np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
         misfits = () if reconstruct.misfits is None else tuple(reconstruct.misfits.mean(axis=0).tolist())
     return slices, misfits
 
@@ -202,7 +212,7 @@ _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer thi
 
 
 @functools.lru_cache(maxsize=1)  # one scan at a time: its tables may fill half of a worker's memory
-def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
+def _reconstructor(setup: Setup, scale: float, mask_value: float, threads: int) -> Reconstructor:
     return Reconstructor(
         angles=setup.angles,
         columns=setup.columns,
@@ -214,6 +224,8 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         cutoff=setup.cutoff,
         padding=setup.padding,
         mask=setup.mask,
+        mask_value=mask_value,
+        scale=scale,
         threads=threads,
         memory=setup.memory,
         size=setup.size,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
+from runner.tomo import reused
 from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
@@ -196,7 +197,7 @@ def line_integrals(
     from runner.tomo.correct.lines import correct_lines  # numba is slow to import
 
     angles, rows, columns = projections.shape
-    sinograms = np.empty((rows, angles, columns), np.float32)
+    sinograms = reused.empty("sinograms", (rows, angles, columns), np.float32)
     beams = np.stack([_beam(flat, dark) for flat in flats])
     around = _flats_around(times, positions)
     factors = np.ones(angles, np.float32) if gains is None else gains

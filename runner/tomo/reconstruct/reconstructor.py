@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import UsageError
+from runner.tomo import reused
 from runner.tomo.reconstruct.filters import PADDINGS, WINDOWS
 from runner.tomo.reconstruct.geometry import Geometry, gap_shares
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
@@ -129,7 +130,9 @@ class Reconstructor:
         Set the slices to `mask_value` outside of a circle about the axis: True for the largest one that fits
         the whole slice, a number for its radius in pixels.
     mask_value : float
-        1/pixel, or NaN.
+        In the unit of the slices, or NaN.
+    scale : float
+        Factor of all values of the slices, which are in 1/pixel without.
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
@@ -181,6 +184,7 @@ class Reconstructor:
         half_acquisition: bool = False,
         mask: bool | float = False,
         mask_value: float = 0.0,
+        scale: float = 1.0,
         threads: int = 1,
         memory: float = float("inf"),
         device: str = "cpu",
@@ -224,6 +228,7 @@ class Reconstructor:
             device=_choose_device(device, method),
             iterations=ITERATIONS.get(method, 0) if iterations is None else iterations,
             nonnegative=nonnegative,
+            scale=scale,
         )
         _check_steps(method, options, iterations)
         self.misfits: NDArray[np.float64] | None = None
@@ -240,7 +245,7 @@ class Reconstructor:
         Returns
         -------
         (slice, y, x) float32
-            Attenuation in 1/pixel.
+            Attenuation in 1/pixel, or `scale` times that.
 
         Raises
         ------
@@ -254,7 +259,7 @@ class Reconstructor:
                 f"sinograms of shape {sinograms.shape}, but the plan is for (slices, {expected[0]} angles, "
                 f"{expected[1]} columns)"
             )
-        slices = np.empty((len(sinograms), *geometry.shape), np.float32)
+        slices = reused.empty("slices", (len(sinograms), *geometry.shape), np.float32)
         self.misfits = self._method(sinograms.astype(np.float32, copy=False), slices)
         if self.outside is not None:
             np.copyto(slices, self._mask_value, where=self.outside)

@@ -45,7 +45,7 @@ def make_engine(geometry: Geometry, options: Options, device: Device | None = No
     """
     quality = QUALITIES[options.quality]
     sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.whole.shape, quality)
-    response = ramp(sizes.length, options.window, options.cutoff)
+    response = options.scale * ramp(sizes.length, options.window, options.cutoff)
     tables = make_tables(geometry.whole, sizes, response, quality)
     return GpuReconstruction(
         tables,
