@@ -119,7 +119,7 @@ def read_counts(
             flat[defective] = np.nan
     times = np.add(numbers, 0.5, dtype=np.float64)
     positions = [group.position for group in scan.flats] or [0.0]
-    return _counts(projections, times, dark, flats, positions, gains=gains)
+    return counts_from(projections, times, dark, flats, positions, gains=gains)
 
 
 def currents_of(scan: Scan) -> tuple[NDArray[np.float64], list[float]]:
@@ -211,7 +211,7 @@ def line_integrals(
     -------
     (row, angle, column) float32 ndarray
     """
-    return integrals_of(_counts(projections, times, dark, flats, positions, gains=gains), threads=threads)
+    return integrals_of(counts_from(projections, times, dark, flats, positions, gains=gains), threads=threads)
 
 
 def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
@@ -232,16 +232,16 @@ def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
     return sinograms
 
 
-def _counts(
+def counts_from(
     projections: NDArray[np.number],
     times: NDArray[np.float64],
     dark: NDArray[np.float32],
     flats: Sequence[NDArray[np.float32]],
     positions: Sequence[float],
     *,
-    gains: NDArray[np.float32] | None,
+    gains: NDArray[np.float32] | None = None,
 ) -> Counts:
-    """Put together what `line_integrals` is given."""
+    """Put together what `line_integrals` takes, with its parameters."""
     before, after, weights = _flats_around(times, positions)
     return Counts(
         projections=projections,
