@@ -42,12 +42,12 @@ def test_a_kernel_compiles_for_every_gpu(source, defines, tmp_path):
 
 
 @needs_nvcc
-@pytest.mark.parametrize("count", COUNT_TYPES.values())
-def test_line_integrals_are_rounded_as_on_the_cpu(count, tmp_path):
+def test_line_integrals_are_rounded_as_on_the_cpu(tmp_path):
     """No product and sum are made one operation, which rounds once where the CPU rounds twice."""
     program, assembly = tmp_path / "integrate.cu", tmp_path / "integrate.ptx"
     program.write_text(kernel_source("integrate.cu"))
-    subprocess.run([NVCC, "--ptx", f"-DCOUNT={count}", "-o", assembly, program], check=True, timeout=100)
+    argv = [NVCC, "--ptx", "-DCOUNT=unsigned short", "-o", assembly, program]
+    subprocess.run(argv, check=True, timeout=100)
     text = assembly.read_text()
     assert "mul.rn.f32" in text
     assert "fma" not in text
