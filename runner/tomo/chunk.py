@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from runner.tomo import reused
 from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepared_sinograms
+from runner.tomo.correct.flatfield import integrals_of, read_counts
+from runner.tomo.counts import Counts, Rays
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.reconstruct.devices import takes_counts
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
 from runner.tomo.stages import Passage
@@ -145,10 +148,10 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     if job.reuse:
         reused.reuse()
     with Passage() as passage:
-        sinograms = _prepare(job, chunk, own_threads, passage)
-        shown = _shown(job.shown_row, chunk, sinograms)
-        slices, misfits = _reconstruct(job, sinograms, own_threads, passage)
-        del sinograms  # the plan counts on it
+        rays = _prepare(job, chunk, own_threads, passage)
+        shown = _shown(job.shown_row, chunk, rays)
+        slices, misfits = _reconstruct(job, rays, own_threads, passage)
+        del rays  # the plan counts on it
         with passage.stage("write"):
             write_slab(job.target, chunk.first_row, slices, threads=own_threads)
             del slices  # before the next chunk's come
@@ -175,13 +178,27 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
     """
     with Passage() as passage:
         own_threads = _where(threads)[1]
-        sinograms = _prepare(recipe, chunk, own_threads, passage)
-        return _reconstruct(recipe, sinograms, own_threads, passage)[0]
+        rays = _prepare(recipe, chunk, own_threads, passage)
+        return _reconstruct(recipe, rays, own_threads, passage)[0]
 
 
-def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
+def counts_suffice(recipe: Recipe) -> bool:
+    """Tell whether the reconstructor of this process makes slices of the counts as they were read.
+
+    It does on a GPU, where they are of a type for it, and nothing but the flat field is to be corrected.
+    """
+    setup, scan = recipe.setup, recipe.scan
+    pixels = np.dtype(np.float32) if scan.binning > 1 else scan.dtype
+    plain = recipe.corrections.flat_field_alone and recipe.slope == 0
+    return plain and takes_counts(setup.device, setup.method, pixels)
+
+
+def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> Rays:
     with passage.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
+        if counts_suffice(recipe):
+            flat_field = recipe.corrections.flat_field
+            return read_counts(recipe.scan, rows, flat_field=flat_field, threads=threads)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
         shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
@@ -189,23 +206,26 @@ def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> ND
 
 
 def _reconstruct(
-    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, passage: Passage
+    recipe: Recipe, rays: Rays, threads: int, passage: Passage
 ) -> tuple[NDArray[np.float32], tuple[float, ...]]:
     """Return the slices, and what they do not explain, see `ChunkResult`."""
     with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
             reconstruct = _reconstructor(recipe.setup, recipe.scale, recipe.mask_value, threads)
-        slices = reconstruct(sinograms)
+        slices = reconstruct.from_counts(rays) if isinstance(rays, Counts) else reconstruct(rays)
         misfits = () if reconstruct.misfits is None else tuple(reconstruct.misfits.mean(axis=0).tolist())
     return slices, misfits
 
 
-def _shown(
-    row: int | None, chunk: Chunk, sinograms: NDArray[np.float32]
-) -> tuple[int, NDArray[np.float32]] | None:
+def _shown(row: int | None, chunk: Chunk, rays: Rays) -> tuple[int, NDArray[np.float32]] | None:
     if row is None or not chunk.first_row <= row < chunk.end_row:
         return None
-    return row, shrink(sinograms[row - chunk.first_row])
+    number = row - chunk.first_row
+    one = rays[number : number + 1]
+    if isinstance(one, Counts):
+        with warnings_to_client(_COMPILER):
+            one = integrals_of(one)
+    return row, shrink(one[0])
 
 
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
