@@ -27,8 +27,11 @@ import numpy as np
 
 from benchmarks.gpu_peers import PEERS
 from benchmarks.reconstruct import describe
+from runner.tomo.correct.flatfield import counts_from, integrals_of
+from runner.tomo.counts import Counts
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.gpu.device import is_there
+from runner.tomo.reconstruct.gpu.layout import ANGLES
 from runner.tomo.simulate import Settings, write_scan
 from runner.tomo.volume.hdf5 import DATASET
 
@@ -175,28 +178,75 @@ def speed() -> Report:
     }
 
 
+def flat_field() -> Report:
+    """Give counts to the GPU: the slices of the CPU's sinograms, and the time that is saved."""
+    errors, same = {}, {}
+    for kind in ("uint8", "uint16", "uint32", "float32"):
+        counts = counted(70, 300, 501, kind)
+        with Reconstructor(angles=evenly(300), columns=501, device="gpu", threads=8) as gpu:
+            slices, expected = gpu.from_counts(counts), gpu(integrals_of(counts, threads=8))
+        errors[kind], same[kind] = difference(slices, expected), bool(np.array_equal(slices, expected))
+    if max(errors.values()) > 1e-6:
+        raise FailedError(f"the line integrals differ from the CPU's: {errors}")
+    return {"relative RMS difference": errors, "the same bits": same, **time_of_counts()}
+
+
+def time_of_counts() -> Report:
+    """Time the slices of `speed` from counts of 16 bits: on the GPU, and with the flat field on the CPU."""
+    slices, angles, columns = 64, 1500, 2048
+    counts = counted(slices, angles, columns, "uint16")
+    ways = {
+        "GPU": lambda: gpu.from_counts(counts),
+        "CPU, 8 threads": lambda: gpu(integrals_of(counts, threads=8)),
+    }
+    with Reconstructor(angles=evenly(angles), columns=columns, device="gpu", threads=8) as gpu:
+        walls = {}
+        for name, way in ways.items():
+            way()
+            walls[name] = 1e3 * min(timed(way) for _ in range(3)) / slices
+        engine = gpu._method
+        kernel = time_of_integration(engine._device, engine._plan, counts[: engine.lanes])
+    return {
+        "ms per slice, from counts, with the flat field on": walls,
+        "ms per slice, the flat field on the GPU alone": kernel / min(engine.lanes, slices),
+    }
+
+
+def time_of_integration(device: Any, plan: Any, counts: Counts) -> float:
+    """Time what makes all padded lines of a group of counts, milliseconds."""
+    with device.working():
+        lines = plan._bring(counts, next(plan._slots))
+        angles = len(counts.projections)
+        parts = [slice(first, min(first + ANGLES, angles)) for first in range(0, angles, ANGLES)]
+        return milliseconds(lambda: [lines(part) for part in parts])
+
+
 def steps_of(device: Any, plan: Any) -> dict[str, float]:
     """Time the three steps on the GPU alone, milliseconds for a group."""
-    import cupy
-
     slot = next(plan._slots)
     parts = {
-        "filter": lambda: plan._steps.filter_rows(slot.sinograms, plan._spectra),
+        "filter": lambda: plan._steps.filter_lines(
+            lambda some: plan._steps.pad(slot.sinograms[:, some]), plan._spectra
+        ),
         "spread": plan._spread,
         "image": lambda: plan._steps.make_slices(plan._grid, slot.slices),
     }
-    times = {}
     with device.working():
-        for name, part in parts.items():
-            part()
-            start, end = cupy.cuda.Event(), cupy.cuda.Event()
-            start.record()
-            for _ in range(5):
-                part()
-            end.record()
-            end.synchronize()
-            times[name] = cupy.cuda.get_elapsed_time(start, end) / 5
-    return times
+        return {name: milliseconds(part) for name, part in parts.items()}
+
+
+def milliseconds(part: Callable[[], object]) -> float:
+    """Time some work on the GPU alone."""
+    import cupy
+
+    part()
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record()
+    for _ in range(5):
+        part()
+    end.record()
+    end.synchronize()
+    return float(cupy.cuda.get_elapsed_time(start, end)) / 5
 
 
 def peer(name: str) -> Callable[[], Report]:
@@ -248,6 +298,7 @@ CHECKS: Mapping[str, Callable[[], Report]] = {
     "memory over 50 chunks": memory,
     "full memory": full_memory,
     "speed": speed,
+    "the flat field": flat_field,
     "the whole pipeline": pipeline,
     **{f"beside {name}": peer(name) for name in PEERS},
 }
@@ -256,6 +307,16 @@ CHECKS: Mapping[str, Callable[[], Report]] = {
 def noise(slices: int, angles: int, columns: int) -> np.ndarray:
     """Make sinograms in which no frequency is missing, (slice, angle, column)."""
     return np.random.default_rng(0).standard_normal((slices, angles, columns), np.float32)
+
+
+def counted(slices: int, angles: int, columns: int, kind: str) -> Counts:
+    """Make counts under a beam that drifts between two flats, with some pixels that see nothing of it."""
+    random = np.random.default_rng(0)
+    projections = random.integers(30, 200, (angles, slices, columns), np.uint8).astype(kind)
+    flats = random.uniform(180, 250, (2, slices, columns)).astype(np.float32)
+    flats[random.uniform(size=flats.shape) < 1e-3] = 0
+    dark = np.full((slices, columns), 20, np.float32)
+    return counts_from(projections, np.arange(angles) + 0.5, dark, list(flats), [0.0, float(angles)])
 
 
 def evenly(angles: int) -> np.ndarray:

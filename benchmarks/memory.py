@@ -101,7 +101,7 @@ def measure(shape: Shape, folder: Path) -> dict[str, object]:
     chunk = plan.chunks[0]
     target = make_target(folder / "volume", 0, chunk.rows, shape.columns)
     setup = setup_of(scan, plan, (shape.columns - 1) / 2, settings)
-    job = Job(scan=scan, setup=setup, target=target, scale=1.0)
+    job = Job(scan=scan, setup=setup, target=target, scale=1.0, reuse=plan.at_once > 1)
     with (
         LocalCluster(
             n_workers=1,

@@ -87,6 +87,7 @@ def measure(options: argparse.Namespace, folder: Path) -> tuple[list[Run], Plan]
             setup=setup_of(scan, plan, float(settings.center), settings),
             target=make_target(folder / "volume", 0, options.rows, options.columns),
             scale=1.0,
+            reuse=plan.at_once > 1,
         )
         reconstruct(client, job, plan, 1)  # also compiles
         kinds = sorted({1, plan.at_once})

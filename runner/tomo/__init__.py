@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runner.tomo.axis import AxisEstimate, find_center
-    from runner.tomo.correct.flatfield import corrected_sinograms
+    from runner.tomo.correct.flatfield import corrected_sinograms, read_counts
     from runner.tomo.reconstruct import Projector, Reconstructor
     from runner.tomo.scan import Scan, open_scan
 
@@ -22,6 +22,7 @@ __all__ = [
     "corrected_sinograms",
     "find_center",
     "open_scan",
+    "read_counts",
 ]
 
 _MODULES = {
@@ -32,6 +33,7 @@ _MODULES = {
     "corrected_sinograms": "runner.tomo.correct.flatfield",
     "find_center": "runner.tomo.axis",
     "open_scan": "runner.tomo.scan",
+    "read_counts": "runner.tomo.correct.flatfield",
 }
 
 

@@ -12,10 +12,14 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
+from runner.tomo import reused
 from runner.tomo.correct.corrections import NO_CORRECTIONS, Corrections, prepared_sinograms
+from runner.tomo.correct.flatfield import integrals_of, read_counts
+from runner.tomo.counts import Counts, Rays
 from runner.tomo.notes import warnings_to_client
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
+from runner.tomo.reconstruct.devices import takes_counts
 from runner.tomo.reconstruct.shift import shift_rows
 from runner.tomo.scan import Scan
 from runner.tomo.stages import Passage
@@ -86,10 +90,14 @@ class Job(Recipe):
         Where the slices go.
     shown_row : int or None
         The row whose sinogram a person will want to see.
+    reuse : bool
+        Keep the memory of a chunk for the next ones, until `put_away`: for plans of several chunks at once,
+        which count on it.
     """
 
     target: Target
     shown_row: int | None = None
+    reuse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +148,13 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
         As from reading, correcting and writing.
     """
     address, own_threads = _where(threads)
+    if job.reuse:
+        reused.reuse()
     with _passage(chunk, address) as passage:
-        sinograms = _prepare(job, chunk, own_threads, passage)
-        shown = _shown(job.shown_row, chunk, sinograms)
-        slices, misfits = _reconstruct(job, sinograms, own_threads, passage)
-        del sinograms  # the plan counts on it
+        rays = _prepare(job, chunk, own_threads, passage)
+        shown = _shown(job.shown_row, chunk, rays)
+        slices, misfits = _reconstruct(job, rays, own_threads, passage)
+        del rays  # the plan counts on it
         with passage.stage("write"):
             write_slab(job.target, chunk.first_row, slices, threads=own_threads)
             del slices  # before the next chunk's come
@@ -158,6 +168,12 @@ def process_chunk(job: Job, chunk: Chunk, *, threads: int = 1) -> ChunkResult:
     )
 
 
+def put_away() -> None:
+    """Give back what this process keeps from chunk to chunk: tables, buffers and memory."""
+    _reconstructor.cache_clear()
+    reused.forget()
+
+
 def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np.float32]:
     """Make the slices of a chunk, and write nothing: (slice, y, x) float32, in the volume's unit.
 
@@ -165,8 +181,8 @@ def make_slices(recipe: Recipe, chunk: Chunk, *, threads: int = 1) -> NDArray[np
     """
     address, own_threads = _where(threads)
     with _passage(chunk, address) as passage:
-        sinograms = _prepare(recipe, chunk, own_threads, passage)
-        return _reconstruct(recipe, sinograms, own_threads, passage)[0]
+        rays = _prepare(recipe, chunk, own_threads, passage)
+        return _reconstruct(recipe, rays, own_threads, passage)[0]
 
 
 @contextmanager
@@ -177,9 +193,23 @@ def _passage(chunk: Chunk, worker: str) -> Iterator[Passage]:
         yield passage
 
 
-def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> NDArray[np.float32]:
+def counts_suffice(recipe: Recipe) -> bool:
+    """Tell whether the reconstructor of this process makes slices of the counts as they were read.
+
+    It does on a GPU, where they are of a type for it, and nothing but the flat field is to be corrected.
+    """
+    setup, scan = recipe.setup, recipe.scan
+    pixels = np.dtype(np.float32) if scan.binning > 1 else scan.dtype
+    plain = recipe.corrections.flat_field_alone and recipe.slope == 0
+    return plain and takes_counts(setup.device, setup.method, pixels)
+
+
+def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> Rays:
     with passage.stage("read"), warnings_to_client(_COMPILER):
         rows = slice(chunk.first_row, chunk.end_row)
+        if counts_suffice(recipe):
+            flat_field = recipe.corrections.flat_field
+            return read_counts(recipe.scan, rows, flat_field=flat_field, threads=threads)
         sinograms = prepared_sinograms(recipe.scan, rows, recipe.corrections, threads=threads)
         numbers = np.arange(chunk.first_row, chunk.end_row, dtype=np.float64)
         shift_rows(sinograms, -recipe.slope * (numbers - (recipe.scan.rows - 1) / 2))
@@ -187,26 +217,26 @@ def _prepare(recipe: Recipe, chunk: Chunk, threads: int, passage: Passage) -> ND
 
 
 def _reconstruct(
-    recipe: Recipe, sinograms: NDArray[np.float32], threads: int, passage: Passage
+    recipe: Recipe, rays: Rays, threads: int, passage: Passage
 ) -> tuple[NDArray[np.float32], tuple[float, ...]]:
     """Return the slices, and what they do not explain, see `ChunkResult`."""
     with passage.stage("reconstruct"):
         with warnings_to_client(_COMPILER):
-            reconstruct = _reconstructor(recipe.setup, threads)
-        slices = reconstruct(sinograms)
-        slices *= np.float32(recipe.scale)
-        if reconstruct.outside is not None:
-            np.copyto(slices, recipe.mask_value, where=reconstruct.outside)
+            reconstruct = _reconstructor(recipe.setup, recipe.scale, recipe.mask_value, threads)
+        slices = reconstruct.from_counts(rays) if isinstance(rays, Counts) else reconstruct(rays)
         misfits = () if reconstruct.misfits is None else tuple(reconstruct.misfits.mean(axis=0).tolist())
     return slices, misfits
 
 
-def _shown(
-    row: int | None, chunk: Chunk, sinograms: NDArray[np.float32]
-) -> tuple[int, NDArray[np.float32]] | None:
+def _shown(row: int | None, chunk: Chunk, rays: Rays) -> tuple[int, NDArray[np.float32]] | None:
     if row is None or not chunk.first_row <= row < chunk.end_row:
         return None
-    return row, shrink(sinograms[row - chunk.first_row])
+    number = row - chunk.first_row
+    one = rays[number : number + 1]
+    if isinstance(one, Counts):
+        with warnings_to_client(_COMPILER):
+            one = integrals_of(one)
+    return row, shrink(one[0])
 
 
 _COMPILER = "runner.tomo.kernels"  # who may have to say why it takes longer this time
@@ -214,7 +244,7 @@ _STAGES = "runner.tomo.stages"  # and this one too
 
 
 @functools.lru_cache(maxsize=1)  # one scan at a time: its tables may fill half of a worker's memory
-def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
+def _reconstructor(setup: Setup, scale: float, mask_value: float, threads: int) -> Reconstructor:
     return Reconstructor(
         angles=setup.angles,
         columns=setup.columns,
@@ -226,6 +256,8 @@ def _reconstructor(setup: Setup, threads: int) -> Reconstructor:
         cutoff=setup.cutoff,
         padding=setup.padding,
         mask=setup.mask,
+        mask_value=mask_value,
+        scale=scale,
         threads=threads,
         memory=setup.memory,
         size=setup.size,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import psutil
-from distributed import Client, Future, secede
+from distributed import Client, Future, secede, wait
 
 from runner.errors import LostError, StartError
 from runner.tomo.plan import ALIGNMENT, Chunk, Resources, cut
@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
 _GATHER = 10.0  # for the small results of finished chunks to come, seconds
+_LITTLE = 2.0  # for what each worker does besides, seconds
 _LAST_WORDS = 1.5  # before the end, seconds: to give up what runs, and say so
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 
@@ -136,6 +137,16 @@ def run_chunks(
     finally:
         dispatch.cancel()
     return dispatch.results, dispatch.failures, dispatch.left
+
+
+def on_each_worker(client: Client, work: Callable[[], object]) -> None:
+    """Do a little thing in the process of each worker; those that do not come to it at once are let be."""
+    with suppress(LostError, TimeoutError):
+        futures = [client.submit(work, workers=[worker], pure=False) for worker in workers_of(client)]
+        try:
+            wait(futures, timeout=_LITTLE)
+        finally:
+            client.cancel(futures, force=True)
 
 
 def most_at_once(at_once: int, waiting: int, workers: int) -> int:

@@ -17,8 +17,8 @@ from runner.tomo.advice import about_axis, advise
 from runner.tomo.axis_of_scan import axis_found_before, find_axis
 from runner.tomo.begin import Begun, begin, go_on, leave
 from runner.tomo.check import inspect
-from runner.tomo.chunk import Job, Recipe, Setup, process_chunk
-from runner.tomo.dispatch import Progress, resources_of, run_chunks
+from runner.tomo.chunk import Job, Recipe, Setup, process_chunk, put_away
+from runner.tomo.dispatch import Progress, on_each_worker, resources_of, run_chunks
 from runner.tomo.end import end
 from runner.tomo.greys import find_greys
 from runner.tomo.notes import notes_from_workers
@@ -211,6 +211,7 @@ def reconstruct(
             **{item.name: getattr(recipe, item.name) for item in fields(recipe)},
             target=begun.target,
             shown_row=shown_row(begun.chunks, plan.work),
+            reuse=plan.at_once > 1,
         )
         try:
             with notes_from_workers(client, diary):
@@ -226,6 +227,7 @@ def reconstruct(
         except BaseException:
             leave(begun.target)
             raise
+        on_each_worker(client, put_away)
         run = Run(
             volume=volume_path,
             target=begun.target,

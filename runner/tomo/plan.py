@@ -195,7 +195,8 @@ def memory_of_rows(work: Work, height: int, threads: int, at_once: int = 1) -> i
     Counts on a worker that gives freed memory back, as Dask's nanny arranges it
     (``MALLOC_TRIM_THRESHOLD_``); without, it keeps up to 150 MiB more for every thread.
     """
-    # the frames are gone when the sinograms are mended, and what that takes when the slices come
+    # the frames are gone when the sinograms are mended, and what that takes when the slices come; but several
+    # chunks at once keep the memory of frames for the next one (see `reused`)
     read, sinogram = rows_read(work, height), work.columns * work.angles
     held, passing = (work.itemsize, 0) if work.binning == 1 else (PIXEL, 2 * BLOCK)
     frames = read * work.columns * held * (work.angles + 2 * work.flats + work.darks) + passing
@@ -203,7 +204,7 @@ def memory_of_rows(work: Work, height: int, threads: int, at_once: int = 1) -> i
     pixels = height * math.prod(work.shape)
     slices = pixels * PIXEL
     shorter = pixels * work.pixel_bytes if work.pixel_bytes != PIXEL else 0
-    reading = read * sinogram * PIXEL + max(frames, mending)
+    reading = read * sinogram * PIXEL + (max(frames, mending) if at_once == 1 else frames + mending)
     making = read * sinogram * PIXEL + slices
     writing = slices + shorter  # the sinograms are gone
     return _BASE + (max(reading, making, writing) if at_once == 1 else reading + making + writing)

@@ -31,10 +31,10 @@ def test_both_meetings_under_every_mpi(by_mpi: Way, rendezvous: str, said: str) 
     assert f"met by {said}" in result.err
 
 
-def test_a_rank_that_is_done_first_takes_none_with_it(mpirun: MpiLauncher, environment, tmp_path) -> None:
-    last = tmp_path / "last"
+def test_a_rank_that_is_done_first_takes_none_with_it(by_mpi: Way, mpirun: MpiLauncher) -> None:
+    last = by_mpi.folder / "last"
     argv = [*mpirun.argv(3), sys.executable, JOBS / "ends_apart.py", last]
-    with Command(argv, cwd=tmp_path, env=environment | mpirun.environment) as command:
+    with Command(argv, cwd=by_mpi.folder, env=by_mpi.variables) as command:
         finished = command.wait(timeout=60)
     assert finished.returncode == 0, finished.stdout
     assert last.read_text() == "apart"

@@ -1,3 +1,4 @@
+import functools
 import math
 import os
 import re
@@ -249,3 +250,26 @@ def test_results_that_go_with_their_worker_before_they_are_fetched_are_made_agai
         )
     assert work.mark.exists()
     assert (sorted(results), failures, left) == ([chunk.first_row for chunk in CHUNKS], [], [])
+
+
+def note_process(folder):
+    (folder / str(os.getpid())).touch()
+
+
+def sleep_longer():
+    time.sleep(60)
+
+
+def test_a_little_thing_is_done_in_every_worker(client, tmp_path):
+    dispatch.on_each_worker(client, functools.partial(note_process, tmp_path))
+    assert sorted(int(one.name) for one in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
+
+
+def test_a_worker_that_does_not_come_to_it_is_let_be(monkeypatch):
+    monkeypatch.setattr(dispatch, "_LITTLE", 0.5)
+    with local_client(1) as client:
+        busy = client.submit(sleep_longer)
+        began = time.monotonic()
+        dispatch.on_each_worker(client, os.getpid)
+        assert 0.4 < time.monotonic() - began < 20
+        client.cancel([busy], force=True)

@@ -7,7 +7,7 @@ X-rays did on their way, then what the eye wants.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,11 @@ class Corrections:
     def margin(self) -> int:
         """How many rows above and below the blocks that are wanted are read."""
         return sum(self.margins)
+
+    @property
+    def flat_field_alone(self) -> bool:
+        """Whether nothing else is to be done."""
+        return replace(self, flat_field=USUAL) == NO_CORRECTIONS
 
     @property
     def bytes_per_pixel(self) -> int:

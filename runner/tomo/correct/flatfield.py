@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
+from runner.tomo import reused
+from runner.tomo.counts import Counts
 from runner.tomo.kernels.compiled import ensure_compiled
 from runner.tomo.scan import Scan
 from runner.tomo.scan.read import read_frames
@@ -81,6 +83,23 @@ def corrected_sinograms(
     MissingFileError, ScanError
         As from :func:`runner.tomo.scan.read.read_frames` and :func:`currents_of`.
     """
+    return integrals_of(
+        read_counts(scan, rows, flat_field=flat_field, chosen=chosen, threads=threads), threads=threads
+    )
+
+
+def read_counts(
+    scan: Scan,
+    rows: slice,
+    *,
+    flat_field: FlatField = USUAL,
+    chosen: NDArray[np.int64] | None = None,
+    threads: int = 1,
+) -> Counts:
+    """Read some detector rows of a scan, with their darks and flats, and correct nothing yet.
+
+    Parameters and errors are those of :func:`corrected_sinograms`.
+    """
     numbers = np.arange(scan.projections.count) if chosen is None else chosen
     read = functools.partial(read_frames, rows=rows, threads=threads)
     projections = read(replace(scan.projections, indices=scan.projections.indices[numbers]))
@@ -101,7 +120,7 @@ def corrected_sinograms(
             flat[defective] = np.nan
     times = np.add(numbers, 0.5, dtype=np.float64)
     positions = [group.position for group in scan.flats] or [0.0]
-    return line_integrals(projections, times, dark, flats, positions, gains=gains, threads=threads)
+    return counts_from(projections, times, dark, flats, positions, gains=gains)
 
 
 def currents_of(scan: Scan) -> tuple[NDArray[np.float64], list[float]]:
@@ -193,23 +212,47 @@ def line_integrals(
     -------
     (row, angle, column) float32 ndarray
     """
+    return integrals_of(counts_from(projections, times, dark, flats, positions, gains=gains), threads=threads)
+
+
+def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
+    """Correct what a detector counted, see `line_integrals`: (row, angle, column) float32."""
     from runner.tomo.correct.lines import correct_lines  # numba is slow to import
 
-    angles, rows, columns = projections.shape
-    sinograms = np.empty((rows, angles, columns), np.float32)
-    beams = np.stack([_beam(flat, dark) for flat in flats])
-    around = _flats_around(times, positions)
-    factors = np.ones(angles, np.float32) if gains is None else gains
+    angles, rows, columns = counts.projections.shape
+    sinograms = reused.empty("sinograms", (rows, angles, columns), np.float32)
 
     def correct(first: int) -> None:
         some = slice(first, first + _BLOCK)
-        counts, offset = _compilable(projections[some], dark)
-        before_and_after = (values[some] for values in around)
-        correct_lines(counts, offset, beams, *before_and_after, factors[some], sinograms, first)
+        projections, dark = _compilable(counts.projections[some], counts.dark)
+        flats = counts.before[some], counts.after[some], counts.weights[some]
+        correct_lines(projections, dark, counts.beams, *flats, counts.gains[some], sinograms, first)
 
     ensure_compiled("correction", lambda: _run_once(correct_lines))
     share(correct, range(0, angles, _BLOCK), threads)
     return sinograms
+
+
+def counts_from(
+    projections: NDArray[np.number],
+    times: NDArray[np.float64],
+    dark: NDArray[np.float32],
+    flats: Sequence[NDArray[np.float32]],
+    positions: Sequence[float],
+    *,
+    gains: NDArray[np.float32] | None = None,
+) -> Counts:
+    """Put together what `line_integrals` takes, with its parameters."""
+    before, after, weights = _flats_around(times, positions)
+    return Counts(
+        projections=projections,
+        dark=dark,
+        beams=np.stack([_beam(flat, dark) for flat in flats]),
+        before=before,
+        after=after,
+        weights=weights,
+        gains=np.ones(len(projections), np.float32) if gains is None else gains,
+    )
 
 
 def _run_once(correct_lines: Callable[..., None]) -> None:

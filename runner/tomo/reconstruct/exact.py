@@ -52,7 +52,7 @@ class ExactReconstruction:
         self._padding = options.padding
         self._length = padded_length(geometry.extent)
         self._columns = geometry.column_weights.astype(np.float32)
-        response = ramp(self._length, options.window, options.cutoff)
+        response = options.scale * ramp(self._length, options.window, options.cutoff)
         self._transfer = _transfer(geometry.whole, self._length, response)
         self._window = geometry.window
         angles = geometry.radians[:, np.newaxis]

@@ -32,7 +32,8 @@ class FilteredBackprojection:
         self._geometry = geometry
         self._padding = options.padding
         self._length = padded_length(geometry.extent)
-        self._response = ramp(self._length, options.window, options.cutoff).astype(np.float32)
+        response = options.scale * ramp(self._length, options.window, options.cutoff)
+        self._response = response.astype(np.float32)
         self._columns = geometry.column_weights.astype(np.float32)
         self._pool = ThreadPoolExecutor(options.threads, thread_name_prefix="fbp")
 

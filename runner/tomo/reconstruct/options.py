@@ -27,6 +27,8 @@ class Options:
         Steps of an iterative method.
     nonnegative : bool
         Whether it keeps all values from being negative.
+    scale : float
+        Factor of all values.
     """
 
     window: str = "ram-lak"
@@ -38,3 +40,4 @@ class Options:
     device: str = "cpu"
     iterations: int = 0
     nonnegative: bool = False
+    scale: float = 1.0

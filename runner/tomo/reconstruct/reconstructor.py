@@ -2,81 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from runner.errors import UsageError
+from runner.tomo import reused
+from runner.tomo.counts import Counts
+from runner.tomo.reconstruct.devices import DEVICES, choose_device
 from runner.tomo.reconstruct.filters import PADDINGS, WINDOWS
 from runner.tomo.reconstruct.geometry import Geometry, gap_shares
+from runner.tomo.reconstruct.gpu.layout import COUNT_TYPES
 from runner.tomo.reconstruct.gridding.quality import QUALITIES
 from runner.tomo.reconstruct.iterative.methods import ITERATIONS, NONNEGATIVE
+from runner.tomo.reconstruct.methods import METHODS, CountsMethod
 from runner.tomo.reconstruct.options import Options
 
-
-class Method(Protocol):
-    """What a reconstruction method has to do."""
-
-    def __call__(
-        self, sinograms: NDArray[np.float32], slices: NDArray[np.float32], /
-    ) -> NDArray[np.float64] | None:
-        """Reconstruct sinograms (slice, angle, column) into slices (slice, y, x), 1/pixel.
-
-        An iterative method returns its misfits, (slice, iteration).
-        """
-
-    def close(self) -> None:
-        """Give back what the method holds."""
-
-
-# each method loads a library that the others do not need
-
-
-def _fourier(geometry: Geometry, options: Options) -> Method:
-    if options.device == "gpu":
-        from runner.tomo.reconstruct.gpu import engine as gpu
-
-        return gpu.make_engine(geometry, options)
-    from runner.tomo.reconstruct.gridding.engine import make_engine
-
-    return make_engine(geometry, options)
-
-
-def _exact(geometry: Geometry, options: Options) -> Method:
-    from runner.tomo.reconstruct.exact import ExactReconstruction
-
-    return ExactReconstruction(geometry, options)
-
-
-def _fbp(geometry: Geometry, options: Options) -> Method:
-    from runner.tomo.reconstruct.fbp import FilteredBackprojection
-
-    return FilteredBackprojection(geometry, options)
-
-
-def _iterative(method: str) -> Callable[[Geometry, Options], Method]:
-    def make(geometry: Geometry, options: Options) -> Method:
-        from runner.tomo.reconstruct.iterative.engine import make_engine
-
-        return make_engine(method, geometry, options)
-
-    return make
-
-
-METHODS: Mapping[str, Callable[[Geometry, Options], Method]] = MappingProxyType(
-    {
-        "fourier": _fourier,
-        "exact": _exact,
-        "fbp": _fbp,
-        **{method: _iterative(method) for method in ITERATIONS},
-    }
-)
-
-DEVICES = ("cpu", "gpu", "auto")
+_SINOGRAMS = "give sinograms: corrected_sinograms makes them of a scan"
 
 
 class Reconstructor:
@@ -132,7 +77,9 @@ class Reconstructor:
         Set the slices to `mask_value` outside of a circle about the axis: True for the largest one that fits
         the whole slice, a number for its radius in pixels.
     mask_value : float
-        1/pixel, or NaN.
+        In the unit of the slices, or NaN.
+    scale : float
+        Factor of all values of the slices, which are in 1/pixel without.
     threads : int
         How many threads compute. The slices do not depend on it.
     memory : float
@@ -184,6 +131,7 @@ class Reconstructor:
         half_acquisition: bool = False,
         mask: bool | float = False,
         mask_value: float = 0.0,
+        scale: float = 1.0,
         threads: int = 1,
         memory: float = float("inf"),
         device: str = "cpu",
@@ -226,9 +174,10 @@ class Reconstructor:
             quality=quality,
             threads=threads,
             memory=memory,
-            device=_choose_device(device, method),
+            device=choose_device(device, method),
             iterations=ITERATIONS.get(method, 0) if iterations is None else iterations,
             nonnegative=nonnegative,
+            scale=scale,
         )
         _check_steps(method, options, iterations)
         _check_room(method, room)
@@ -246,13 +195,49 @@ class Reconstructor:
         Returns
         -------
         (slice, y, x) float32
-            Attenuation in 1/pixel.
+            Attenuation in 1/pixel, or `scale` times that.
 
         Raises
         ------
         UsageError
             If the sinograms do not have the plan's shape.
         """
+        slices = self._room(sinograms)
+        self.misfits = self._method(sinograms.astype(np.float32, copy=False), slices)
+        return self._masked(slices)
+
+    def from_counts(self, counts: Counts) -> NDArray[np.float32]:
+        """Reconstruct some slices on a GPU from what the detector counted; it makes the line integrals, too.
+
+        Fewer bytes cross to it, and the cores are left alone. The line integrals are those that
+        :func:`runner.tomo.corrected_sinograms` makes of the same rows, to the last bit.
+
+        Parameters
+        ----------
+        counts : Counts
+            Some rows of all projections, as :func:`runner.tomo.read_counts` reads them.
+
+        Returns
+        -------
+        (slice, y, x) float32
+            Attenuation in 1/pixel.
+
+        Raises
+        ------
+        UsageError
+            If the counts do not have the plan's shape, if it is not a GPU that computes, or if their type is
+            not for it: `uint8`, `int16`, `uint16`, `int32`, `uint32` and `float32` are.
+        """
+        slices = self._room(counts.sinograms)
+        if not isinstance(self._method, CountsMethod):
+            raise UsageError("only a GPU makes slices of counts", _SINOGRAMS)
+        if counts.projections.dtype not in COUNT_TYPES:
+            raise UsageError(f"a GPU makes no slices of {counts.projections.dtype} counts", _SINOGRAMS)
+        self._method.from_counts(counts, slices)
+        return self._masked(slices)
+
+    def _room(self, sinograms: NDArray[np.number]) -> NDArray[np.float32]:
+        """Make room for the slices of some sinograms, after a look at their shape."""
         geometry = self.geometry
         expected = (len(geometry.angles), geometry.columns)
         if sinograms.ndim != 3 or sinograms.shape[1:] != expected:
@@ -260,8 +245,10 @@ class Reconstructor:
                 f"sinograms of shape {sinograms.shape}, but the plan is for (slices, {expected[0]} angles, "
                 f"{expected[1]} columns)"
             )
-        slices = np.empty((len(sinograms), *geometry.shape), np.float32)
-        self.misfits = self._method(sinograms.astype(np.float32, copy=False), slices)
+        room: NDArray[np.float32] = reused.empty("slices", (len(sinograms), *geometry.shape), np.float32)
+        return room
+
+    def _masked(self, slices: NDArray[np.float32]) -> NDArray[np.float32]:
         if self.outside is not None:
             np.copyto(slices, self._mask_value, where=self.outside)
         return slices
@@ -275,18 +262,6 @@ class Reconstructor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _choose_device(device: str, method: str) -> str:
-    if method != "fourier":
-        if device == "gpu":
-            raise UsageError(f"the method {method} does not run on a GPU", "choose fourier, or the CPU")
-        return "cpu"
-    if device == "auto":
-        from runner.tomo.reconstruct.gpu.device import is_there
-
-        return "gpu" if is_there() else "cpu"
-    return device
 
 
 def _check_steps(method: str, options: Options, iterations: int | None) -> None:

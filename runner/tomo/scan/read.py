@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import ScanError
+from runner.tomo import reused
 from runner.tomo.scan.binning import sum_pixels
 from runner.tomo.scan.decode import decoders_of
 from runner.tomo.scan.direct import Reader
@@ -59,7 +60,8 @@ def read_frames(frames: Frames | Images, rows: slice, *, threads: int = 1) -> ND
         if dataset.ndim == 2:  # one frame, as flats and darks are kept that were reduced
             return np.asarray(dataset[rows])[np.newaxis]
         check_source_files(dataset)
-        pixels = np.empty((frames.count, rows.stop - rows.start, dataset.shape[2]), dataset.dtype)
+        shape = (frames.count, rows.stop - rows.start, dataset.shape[2])
+        pixels = reused.empty("frames", shape, dataset.dtype)
         if not _read_directly(dataset, frames.indices, rows, pixels, threads):
             first = 0
             for start, stop in runs(frames.indices):

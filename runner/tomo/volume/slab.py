@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from runner.errors import WriteError
 from runner.tomo.deflate import crc32
 from runner.tomo.share import share
-from runner.tomo.volume.disk import checksum_of, forget, holds, write_all
+from runner.tomo.volume.disk import Comparison, checksum_of, forget, write_all
 from runner.tomo.volume.greys import FLOAT32, Greys, to_pixels
 
 
@@ -179,7 +179,7 @@ def _write_part(
             write_all(descriptor, contents[number], places[number])
 
         def compare(number: int) -> None:
-            if not holds(descriptor, contents[number], places[number]):
+            if not comparison.holds(descriptor, contents[number], places[number]):
                 row = volume.target.first_row + part.index + number
                 raise WriteError(
                     f"{volume.target.place} gives back other bytes than were written of row {row}",
@@ -189,6 +189,7 @@ def _write_part(
         share(put, range(len(contents)), threads)
         os.fsync(descriptor)
         forget(descriptor, part.offset, pixels.nbytes)
+        comparison = Comparison()
         share(compare, range(len(contents)), threads)
 
 

@@ -236,3 +236,20 @@ def test_sinograms_of_another_shape_are_refused():
 def test_every_projection_has_its_share_of_half_a_turn(angles, intervals):
     geometry = Geometry(angles=tuple(angles), columns=8, size=8, center=3.5)
     assert geometry.weight == pytest.approx(np.pi / intervals)
+
+
+@pytest.mark.parametrize("method", ["fourier", "exact", "fbp", "sirt", "cgls"])
+def test_a_scale_is_a_factor_of_every_value_but_the_masks(method):
+    angles, sinograms = np.arange(0, 180, 6.0), noise(3, 30, 32)
+    with Reconstructor(angles=angles, columns=32, method=method) as plain:
+        expected = 250 * plain(sinograms)
+    with Reconstructor(
+        angles=angles, columns=32, method=method, scale=250, mask=True, mask_value=-7
+    ) as scaled:
+        slices = scaled(sinograms)
+        inside = ~scaled.outside
+        misfits = scaled.misfits
+    assert nrmse(slices, expected, np.broadcast_to(inside, slices.shape)) < 2e-6  # rounding in float32
+    assert (slices[:, ~inside] == -7).all()
+    if plain.misfits is not None:
+        np.testing.assert_array_equal(misfits, plain.misfits)

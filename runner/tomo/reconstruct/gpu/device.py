@@ -39,13 +39,13 @@ class Device(Protocol):
     def working(self) -> AbstractContextManager[None]:
         """Within it, arrays are made on the GPU, and work is given to it."""
 
-    def kernel(self, source: str, name: str, defines: Mapping[str, int]) -> Kernel:
+    def kernel(self, source: str, name: str, defines: Mapping[str, int | str]) -> Kernel:
         """Compile a kernel of this package."""
 
     def pinned(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
         """Make an array on the host from which and to which copies do not stop the work."""
 
-    def upload(self, host: NDArray[np.float32], array: Array) -> None:
+    def upload(self, host: NDArray[np.number], array: Array) -> None:
         """Copy into an array on the GPU; work that is given later waits for it."""
 
     def download(self, array: Array, host: NDArray[np.float32]) -> Ticket:
@@ -113,7 +113,7 @@ class CudaDevice:
         with self._device, self.xp.cuda.using_allocator(self._pool.malloc), self._work:
             yield
 
-    def kernel(self, source: str, name: str, defines: Mapping[str, int]) -> Kernel:
+    def kernel(self, source: str, name: str, defines: Mapping[str, int | str]) -> Kernel:
         """Compile a kernel; CuPy keeps what it has compiled on disk."""
         options = ("--std=c++17", *(f"-D{key}={value}" for key, value in defines.items()))
         module = self.xp.RawModule(code=kernel_source(source), options=options)
@@ -132,7 +132,7 @@ class CudaDevice:
         memory = self._pinned.malloc(count * np.dtype(np.float32).itemsize)
         return np.frombuffer(memory, np.float32, count).reshape(shape)
 
-    def upload(self, host: NDArray[np.float32], array: Array) -> None:
+    def upload(self, host: NDArray[np.number], array: Array) -> None:
         """Copy into an array; the work waits for it, and this thread does not."""
         array.set(host, stream=self._up)
         self._work.wait_event(self._up.record())

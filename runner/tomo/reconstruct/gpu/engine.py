@@ -1,19 +1,22 @@
-"""The engine on a GPU: sinograms become slices, group by group."""
+"""The engine on a GPU: sinograms, or counts, become slices, group by group."""
 
 from __future__ import annotations
 
 import itertools
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from runner.errors import UsageError
+from runner.tomo.counts import Counts, Rays
 from runner.tomo.reconstruct.filters import ramp
 from runner.tomo.reconstruct.geometry import Geometry
 from runner.tomo.reconstruct.gpu.device import CudaDevice, Device, Ticket
+from runner.tomo.reconstruct.gpu.integration import Integration
 from runner.tomo.reconstruct.gpu.layout import choose_lanes, choose_layout, device_bytes, host_bytes, tiles_of
 from runner.tomo.reconstruct.gpu.pieces import make_pieces
 from runner.tomo.reconstruct.gpu.steps import Array, Steps
@@ -45,7 +48,7 @@ def make_engine(geometry: Geometry, options: Options, device: Device | None = No
     """
     quality = QUALITIES[options.quality]
     sizes = sizes_of(len(geometry.angles), geometry.extent, geometry.whole.shape, quality)
-    response = ramp(sizes.length, options.window, options.cutoff)
+    response = options.scale * ramp(sizes.length, options.window, options.cutoff)
     tables = make_tables(geometry.whole, sizes, response, quality)
     return GpuReconstruction(
         tables,
@@ -118,10 +121,17 @@ class GpuReconstruction:
         UsageError
             If not even one slice fits the GPU.
         """
-        with self._busy, self._device.working():
-            done = 0
-            while done < len(sinograms):
-                done += self._go_on(sinograms[done:], slices[done:])
+        self._make(sinograms, slices)
+
+    def from_counts(self, counts: Counts, slices: NDArray[np.float32]) -> None:
+        """Reconstruct what a detector counted, of one of `COUNT_TYPES`: line integrals are made on the GPU.
+
+        Raises
+        ------
+        UsageError
+            If not even one slice fits the GPU.
+        """
+        self._make(counts, slices)
 
     def close(self) -> None:
         """Give the GPU's memory back."""
@@ -129,15 +139,21 @@ class GpuReconstruction:
             self._plan = None
             self._device.close()
 
-    def _go_on(self, sinograms: NDArray[np.float32], slices: NDArray[np.float32]) -> int:
+    def _make(self, rays: Rays, slices: NDArray[np.float32]) -> None:
+        with self._busy, self._device.working():
+            done = 0
+            while done < len(rays):
+                done += self._go_on(rays[done:], slices[done:])
+
+    def _go_on(self, rays: Rays, slices: NDArray[np.float32]) -> int:
         """Reconstruct as many slices as the memory lets us; tells how many. Fewer at once come next."""
         running: list[_Running] = []
         done, full = 0, False
         try:
             if self._plan is None:
                 self._plan = self._make_plan()
-            for first in range(0, len(sinograms), self._lanes):
-                running.append(self._plan.start(sinograms[first : first + self._lanes]))
+            for first in range(0, len(rays), self._lanes):
+                running.append(self._plan.start(rays[first : first + self._lanes]))
                 if len(running) == 2:
                     done += running.pop(0).finish(slices[done:])
         except MemoryError:
@@ -173,7 +189,10 @@ class GpuReconstruction:
 
 @dataclass(slots=True)
 class _Slot:
-    """Where a group of slices is: on the host and on the GPU, as sinograms and as slices."""
+    """Where a group of slices is: on the host and on the GPU, as sinograms and as slices.
+
+    Counts lie where the sinograms of their rows would: they are not larger.
+    """
 
     host_sinograms: NDArray[np.float32]
     sinograms: Array
@@ -231,21 +250,32 @@ class _Plan:
         self._pieces = xp.asarray(pieces.pieces.view(np.int32))
         self._starts, self._order = xp.asarray(pieces.starts), xp.asarray(pieces.order)
         self._coefficients = xp.asarray(tables.window.coefficients)
+        self._integration = Integration(device, tables, sizes, edge=edge)
         self._steps = Steps(xp, tables, sizes, edge=edge, window=window)
         self._spectra = xp.empty((sizes.angles, sizes.points, lanes), np.complex64)
         self._grid = xp.empty((lanes, sizes.rows, sizes.along), np.complex64)
 
-    def start(self, sinograms: NDArray[np.float32]) -> _Running:
+    def start(self, rays: Rays) -> _Running:
         """Give a group to the GPU. Of two that run, the first one must be finished before a third."""
-        slot, number = next(self._slots), len(sinograms)
-        _copy(sinograms, slot.host_sinograms, self._threads)
-        self._device.upload(slot.host_sinograms[:number], slot.sinograms[:number])
-        self._steps.filter_rows(slot.sinograms[:number], self._spectra)
+        slot, number = next(self._slots), len(rays)
+        self._steps.filter_lines(self._bring(rays, slot), self._spectra)
         self._spread()
         self._steps.make_slices(self._grid[:number], slot.slices[:number])
         host = slot.host_slices[:number]
         ticket = self._device.download(slot.slices[:number], host)
         return _Running(ticket=ticket, result=host, threads=self._threads)
+
+    def _bring(self, rays: Rays, slot: _Slot) -> Callable[[slice], Array]:
+        """Copy a group to the GPU; returns what makes its padded lines there, see `Steps.filter_lines`."""
+        stack = rays.sinograms if isinstance(rays, Counts) else rays
+        host, there = (
+            _room_for(stack.dtype, room)[: len(stack)] for room in (slot.host_sinograms, slot.sinograms)
+        )
+        _copy(stack, host, self._threads)
+        self._device.upload(host, there)
+        if isinstance(rays, Counts):
+            return self._integration.of(rays, there)
+        return lambda some: self._steps.pad(there[:, some])
 
     def _spread(self) -> None:
         layout, sizes = self._layout, self._sizes
@@ -262,7 +292,12 @@ def _shape(window: tuple[slice, slice]) -> tuple[int, int]:
     return y.stop - y.start, x.stop - x.start
 
 
-def _copy(stack: NDArray[np.float32], to: NDArray[np.float32], threads: int) -> None:
+def _room_for(pixels: np.dtype[np.number], room: Array) -> Array:
+    """Have the beginning of an array of 32-bit numbers as one of the same shape, of pixels not larger."""
+    return room.reshape(-1).view(pixels)[: room.size].reshape(room.shape)
+
+
+def _copy(stack: NDArray[np.number], to: NDArray[np.number], threads: int) -> None:
     """Copy all of a stack to the beginning of another one; the GPU is faster than one thread."""
 
     def copy(number: int) -> None:

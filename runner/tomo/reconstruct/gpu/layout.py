@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
 
 from runner.tomo.reconstruct.gridding.memory import Sizes
 
@@ -13,6 +16,18 @@ PIECE = 32
 
 ANGLES = 64
 """Projections that the first step takes at once."""
+
+COUNT_TYPES: Mapping[np.dtype[np.generic], str] = MappingProxyType(
+    {
+        np.dtype(np.uint8): "unsigned char",
+        np.dtype(np.int16): "short",
+        np.dtype(np.uint16): "unsigned short",
+        np.dtype(np.int32): "int",
+        np.dtype(np.uint32): "unsigned int",
+        np.dtype(np.float32): "float",
+    }
+)
+"""Types of counts that the GPU makes line integrals of, with their names in C: none is larger than these."""
 
 _LANES = (32, 16, 8, 4, 2, 1)
 _THREADS = 128

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,33 @@ class Steps:
         self._x = xp.asarray(_positions(len(tables.across), sizes.across)[x])
         self._y = xp.asarray(_positions(len(tables.along), sizes.along)[y])
 
-    def filter_rows(self, sinograms: Array, spectra: Array) -> None:
-        """Turn sinograms (slice, angle, column) into filtered spectra (angle, point, slice)."""
-        for begin in range(0, sinograms.shape[1], ANGLES):
-            some = slice(begin, begin + ANGLES)
-            rows = self._xp.fft.rfft(self._pad(sinograms[:, some]))
+    def pad(self, sinograms: Array) -> Array:
+        """Carry sinograms (slice, angle, column) on beside the detector: (slice, angle, place) float32."""
+        columns, length = sinograms.shape[2], self._sizes.length
+        padded = self._xp.zeros((*sinograms.shape[:2], length), np.float32)
+        padded[:, :, :columns] = sinograms * self._columns
+        if self._edge:
+            turn = columns + (length - columns) // 2
+            padded[:, :, columns:turn] = padded[:, :, columns - 1 : columns]
+            padded[:, :, turn:] = padded[:, :, :1]
+        return padded
+
+    def filter_lines(self, lines: Callable[[slice], Array], spectra: Array) -> None:
+        """Turn padded lines into filtered spectra (angle, point, slice).
+
+        Parameters
+        ----------
+        lines : callable
+            Takes some angles, and makes their lines: (slice, angle, place) float32.
+        spectra : (angle, point, slice) complex64
+            Result.
+        """
+        angles = self._sizes.angles
+        for begin in range(0, angles, ANGLES):
+            some = slice(begin, min(begin + ANGLES, angles))
+            rows = self._xp.fft.rfft(lines(some))
             rows *= self._transfer(some)
-            spectra[some, :, : len(sinograms)] = rows.transpose(1, 2, 0)
+            spectra[some, :, : len(rows)] = rows.transpose(1, 2, 0)
 
     def make_slices(self, grid: Array, slices: Array) -> None:
         """Turn a grid (slice, u, v) into slices (slice, y, x)."""
@@ -61,16 +82,6 @@ class Steps:
         rows *= self._along[:, np.newaxis]
         lines = xp.fft.irfft(rows, n=length, axis=2, norm="forward")
         xp.multiply(lines[:, :, self._x], self._across, out=slices)
-
-    def _pad(self, sinograms: Array) -> Array:
-        columns, length = sinograms.shape[2], self._sizes.length
-        padded = self._xp.zeros((*sinograms.shape[:2], length), np.float32)
-        padded[:, :, :columns] = sinograms * self._columns
-        if self._edge:
-            turn = columns + (length - columns) // 2
-            padded[:, :, columns:turn] = padded[:, :, columns - 1 : columns]
-            padded[:, :, turn:] = padded[:, :, :1]
-        return padded
 
     def _transfer(self, some: slice) -> Array:
         """Compute the filter with the phases that put the axis into the middle, (angle, point) complex64."""

@@ -56,7 +56,7 @@ def make_engine(geometry: Geometry, options: Options) -> GriddingReconstruction:
         )
     kind = f"reconstruction-{options.quality}-{layout.lanes}"
     ensure_compiled(kind, lambda: _run_once(options.quality, layout.lanes))
-    response = ramp(sizes.length, options.window, options.cutoff)
+    response = options.scale * ramp(sizes.length, options.window, options.cutoff)
     tables = make_tables(geometry.whole, sizes, response, quality)
     y, x = geometry.window
     return GriddingReconstruction(

@@ -74,6 +74,7 @@ class IterativeReconstruction:
     def __init__(self, rays: Rays, steps: Steps, geometry: Geometry, options: Options, lanes: int) -> None:
         self._rays, self._steps, self._lanes = rays, steps, lanes
         self._iterations, self._threads = options.iterations, options.threads
+        self._scale = np.float32(options.scale)
         margin = (rays.size - geometry.size) // 2
         self._window = tuple(slice(margin + part.start, margin + part.stop) for part in geometry.window)
 
@@ -90,7 +91,7 @@ class IterativeReconstruction:
             some = slice(first, first + number)
             measured = sinograms[some] * self._rays.roots[:, np.newaxis]
             made, left = self._steps(measured, self._iterations)
-            slices[some] = made[:, *self._window]
+            np.multiply(made[:, *self._window], self._scale, out=slices[some])
             whole = squares(measured, self._threads)[:, np.newaxis]
             misfits[some] = np.sqrt(np.divide(left, whole, out=np.zeros_like(left), where=whole > 0))
         return misfits

@@ -19,12 +19,14 @@
 struct float2 { float x, y; };
 struct dim3 { unsigned x, y, z; };
 static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }  // compiled without contraction
 static inline int __float_as_int(float value) { int bits; memcpy(&bits, &value, 4); return bits; }
 static inline float __int_as_float(int bits) { float value; memcpy(&value, &bits, 4); return value; }
 
 static dim3 threadIdx, blockIdx, blockDim, gridDim;
 float2 shared[1 << 16];
+using std::isnan;
 
 static ucontext_t scheduler;
 static std::vector<ucontext_t> contexts;
