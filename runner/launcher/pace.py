@@ -1,8 +1,8 @@
 """How often Dask's processes look at themselves when nothing happens.
 
 A worker that does nothing takes 3 % of a core as Dask has it: every 10 ms a thread looks at what the tasks
-do, for the dashboard's profile, and every 20 ms the event loop sees whether it is late. On a node that is full
-of workers that is missing in the end. Both still happen, a tenth as often.
+do, for the dashboard's profile, and every 20 ms the event loop sees whether it is late. On a node with a
+worker for each core that is missing in the end. Both still happen, a tenth as often.
 """
 
 from __future__ import annotations
