@@ -14,6 +14,7 @@ NAMES = (
     "memory",
     "corrections",
     "scheduler",
+    "handout",
     "guard",
     "pictures",
 )

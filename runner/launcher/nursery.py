@@ -88,9 +88,10 @@ def _warm_up() -> None:
     """Import all that the children need, and have Dask find out once what each of them would."""
     gc.disable()  # as in runner.__main__
     with _fast_yaml():
-        from runner.launcher import client, scheduler, worker  # noqa: F401 - imported for the forks
+        from runner.launcher import client, pace, scheduler, worker  # noqa: F401 - imported for the forks
     from distributed.versions import get_versions
 
+    pace.slow_down()
     for module in _IMPORTED_LATE:
         importlib.import_module(module)
     get_versions()

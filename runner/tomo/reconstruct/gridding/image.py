@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
-from runner.tomo.reconstruct.gridding.lanes import conj, load, store, times_i, zero
+from runner.tomo.reconstruct.gridding.lanes import conj, load, prefetch, store, times_i, zero
 from runner.tomo.reconstruct.gridding.memory import GATHERED
 from runner.tomo.reconstruct.gridding.rows import write_rows
+
+_AHEAD = 3  # rows of the grid: by then, those that are read next are near
 
 
 @kernel
@@ -55,6 +57,8 @@ def _gather(grid, cells, block, rows, along, scratch):
     length = cells.across.length
     for u in range(cells.rows):
         place = u * cells.pitch + block
+        for row in range(rows):
+            prefetch(grid, place + _AHEAD * cells.pitch + row)
         for pair in range((rows + 1) // 2):
             a = load(grid, place + 2 * pair) * along[block + 2 * pair]
             b = zero(grid)

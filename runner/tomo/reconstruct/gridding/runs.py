@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from llvmlite import ir
@@ -110,6 +111,80 @@ def add_box(
         return context.get_dummy_value()
 
     return types.void(grid, types.intp, types.intp, lanes, across, along, taps), generate
+
+
+@intrinsic
+def add_two_boxes(
+    _typing: Any,
+    grid: types.Array,
+    _index: types.Type,
+    _pitch: types.Type,
+    lanes: ComplexLanes,
+    across: RealLanes,
+    along: RealLanes,
+    _other: ComplexLanes,
+    _other_across: RealLanes,
+    _other_along: RealLanes,
+    _down: types.Type,
+    _right: types.Type,
+    taps: Any,
+) -> Any:
+    """Do `add_box` for two values, the second of which lies `down` rows and `right` elements on: -1, 0 or 1.
+
+    Most elements belong to both boxes. They are read and written once, which is what takes the time; each
+    still gets the first product before the second one.
+    """
+    width, reach = lanes.width, len(taps)
+
+    def generate(context: Any, builder: Any, _sig: Any, args: Any) -> ir.Value:
+        place = element_of(context, builder, grid, *args[:2])
+        step = builder.mul(args[2], cgutils.intp_t(8 * width))
+        values = [Pair.of(context, builder, lanes, value) for value in (args[3], args[6])]
+        rows, columns = (
+            [
+                [splat(builder, builder.extract_element(weights, INT(tap)), width) for tap in range(reach)]
+                for weights in both
+            ]
+            for both in ((args[4], args[7]), (args[5], args[8]))
+        )
+
+        def add_boxes(down: int, right: int) -> None:
+            at = builder.gep(place, [builder.mul(step, cgutils.intp_t(min(down, 0)))])
+            for row in range(min(down, 0), reach + max(down, 0)):
+                inside = [box for box, top in enumerate((0, down)) if 0 <= row - top < reach]
+                weighted = {
+                    box: [
+                        builder.fmul(part, rows[box][row - down * box], flags=FLAGS)
+                        for part in (values[box].re, values[box].im)
+                    ]
+                    for box in inside
+                }
+                for cell in range(
+                    min(right * box for box in inside), reach + max(right * box for box in inside)
+                ):
+                    for half in (0, 1):
+                        offset = 4 * width * (2 * cell + half)
+                        total = load_vector(builder, at, width, offset)
+                        for box in inside:
+                            if 0 <= (tap := cell - right * box) < reach:
+                                product = builder.fmul(weighted[box][half], columns[box][tap], flags=FLAGS)
+                                total = builder.fadd(total, product, flags=FLAGS)
+                        store_vector(builder, at, total, offset)
+                at = builder.gep(at, [step])
+
+        done = builder.append_basic_block("done")
+        switch = builder.switch(builder.add(builder.mul(args[9], cgutils.intp_t(3)), args[10]), done)
+        for down, right in itertools.product((-1, 0, 1), repeat=2):
+            block = builder.append_basic_block("boxes")
+            switch.add_case(cgutils.intp_t(3 * down + right), block)
+            builder.position_at_end(block)
+            add_boxes(down, right)
+            builder.branch(done)
+        builder.position_at_end(done)
+        return context.get_dummy_value()
+
+    value = (lanes, across, along)
+    return types.void(grid, types.intp, types.intp, *value, *value, types.intp, types.intp, taps), generate
 
 
 @intrinsic

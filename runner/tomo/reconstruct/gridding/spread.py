@@ -9,7 +9,9 @@ import numpy as np
 from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, load, prefetch, store, zero
-from runner.tomo.reconstruct.gridding.runs import add_box, add_run, pick, window_weights
+from runner.tomo.reconstruct.gridding.runs import add_box, add_run, add_two_boxes, pick, window_weights
+
+_AHEAD = 12  # points: by then, the cells that they reach first are near
 
 
 @kernel
@@ -55,25 +57,52 @@ def spread_strip(
 def _spread_line(spectra, start, points, step_u, step_v, origin, mirrored, window, cells, begin, end, grid):
     """Spread one line, the points of which lie at ``u = origin + k step_u`` and ``v = k step_v``."""
     reach, pitch = len(window.taps), cells.pitch
-    half, middle = reach / 2, (reach - 1) / 2
     zero_v = cells.halo + cells.along.length // 2
-    first, last = touching(origin, step_u, begin - half, end - 1 + half, points)
-    for k in range(first, last):
-        prefetch(spectra, start + points + k)  # the next line passes near this one
-        u, v = origin + k * step_u, k * step_v
-        cell_u, cell_v = np.ceil(u - half), np.ceil(v - half)
-        weights_u = window_weights(window.coefficients, cell_u - u + middle, window.taps)
-        weights_v = window_weights(window.coefficients, cell_v - v + middle, window.taps)
-        value = load(spectra, start + k)
-        if mirrored:
-            value = conj(value)
-        place = int(cell_u) * pitch + int(cell_v) + zero_v
-        if cell_u >= begin and cell_u + reach <= end:
-            add_box(grid, place, pitch, value, weights_u, weights_v, window.taps)
+    first, last = touching(origin, step_u, begin - reach / 2, end - 1 + reach / 2, points)
+    front = (reach - 1) * pitch if step_u > 0 else 0
+    ahead = front + round(_AHEAD * step_u) * pitch + round(_AHEAD * step_v)
+    k = first
+    while k < last:
+        u, weights_u = _locate(k, step_u, origin, window)
+        v, weights_v = _locate(k, step_v, 0.0, window)
+        value = _take(spectra, start + k, points, mirrored)
+        place = u * pitch + v + zero_v
+        for tap in range(reach):
+            prefetch(grid, place + ahead + tap)
+        k += 1
+        if not begin <= u <= end - reach:
+            for tap in range(max(0, begin - u), min(reach, end - u)):
+                add_run(grid, place + tap * pitch, value * pick(weights_u, tap), weights_v, window.taps)
+            continue
+        next_u, next_weights_u = _locate(k, step_u, origin, window)
+        next_v, next_weights_v = _locate(k, step_v, 0.0, window)
+        down, right = next_u - u, next_v - v
+        if k < last and begin <= next_u <= end - reach and abs(down) <= 1 and abs(right) <= 1:
+            add_two_boxes(
+                grid, place, pitch, value, weights_u, weights_v,
+                _take(spectra, start + k, points, mirrored), next_weights_u, next_weights_v,
+                down, right, window.taps,
+            )  # fmt: skip
+            k += 1
         else:
-            for tap in range(max(0, begin - int(cell_u)), min(reach, end - int(cell_u))):
-                weighted = value * pick(weights_u, tap)
-                add_run(grid, place + tap * pitch, weighted, weights_v, window.taps)
+            add_box(grid, place, pitch, value, weights_u, weights_v, window.taps)
+
+
+@kernel
+def _locate(k, step, origin, window):
+    """Find the cells that a point touches along one axis: the first one, and the weights of all."""
+    reach = len(window.taps)
+    place = origin + k * step
+    cell = np.ceil(place - reach / 2)
+    return int(cell), window_weights(window.coefficients, cell - place + (reach - 1) / 2, window.taps)
+
+
+@kernel
+def _take(spectra, place, points, mirrored):
+    """Read a point of a line, and bring the one of the next line nearer, which passes near this one."""
+    prefetch(spectra, place + points)
+    value = load(spectra, place)
+    return conj(value) if mirrored else value
 
 
 @kernel
