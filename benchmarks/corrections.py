@@ -31,11 +31,12 @@ from algotom.prep import removal
 
 from benchmarks.reconstruct import describe
 from runner.tomo.choice import parse_choice
+from runner.tomo.correct.blur import reach
 from runner.tomo.correct.flatfield import line_integrals
 from runner.tomo.correct.phase import Paganin, retrieve
 from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.correct.rings.remove import remove_rings
-from runner.tomo.correct.unsharp import reach, sharpen
+from runner.tomo.correct.unsharp import sharpen
 from runner.tomo.correct.zingers import remove_zingers
 
 _ROWS = 64  # what is done to whole projections is done to so many rows at once, and their margins

@@ -6,7 +6,7 @@ page cache. What comes first, to compile and to fill caches, is not counted.
 
 Run it from the top of the repository, with nothing else running::
 
-    python -m benchmarks handout --workers 1 2 4 --repeat 7
+    python -m benchmarks handout --workers 1 2 4 --rows 1024
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ from runner.tomo.scan import Scan
 from runner.tomo.settings import Settings
 
 _PATIENCE = 600.0  # for the processes to have done all chunks, seconds
-ANGLES, ROWS, COLUMNS = 900, 256, 1024
+ANGLES, COLUMNS = 900, 1024
 
 
 def main() -> None:
     """Run the job for each number of workers, print a Markdown table, and write it and JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=1024)
+    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--output", type=Path, default=Path("build/bench"))
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)  # of a job: where its folder is
     options = parser.parse_args()
@@ -56,8 +57,8 @@ def main() -> None:
         return
     options.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.output) as folder:
-        storage = layouts(ROWS // 4, COLUMNS)["contiguous"]
-        scan = write_scan(Path(folder).absolute() / "scan.h5", ANGLES, ROWS, COLUMNS, storage)
+        storage = layouts(options.rows // 4, COLUMNS)["contiguous"]
+        scan = write_scan(Path(folder).absolute() / "scan.h5", ANGLES, options.rows, COLUMNS, storage)
         (Path(folder) / "scan.pickle").write_bytes(pickle.dumps(scan))
         rows = [run_job(Path(folder), workers, options.repeat) for workers in options.workers]
     about = describe()
@@ -79,17 +80,16 @@ def measure(folder: Path, repeat: int) -> None:
     with Client() as client:
         resources = resources_of(client)
         plan, job = prepare(folder, resources)
-        handed_out, taken = [], []
+        handed_out: list[float] = []
+        taken: list[float] = []
         with processes(job, plan, resources) as take_all:
-            for _ in range(repeat + 1):
-                began = time.perf_counter()
-                _, failures, _ = run_chunks(
-                    client, functools.partial(process_chunk, job), plan.chunks, at_once=plan.at_once
-                )
-                handed_out.append(time.perf_counter() - began)
-                if failures:
-                    raise SystemExit(str(failures[0].cause))
-                taken.append(take_all())
+            for number in range(repeat + 1):
+                ways = [
+                    lambda: handed_out.append(hand_out(client, job, plan)),
+                    lambda: taken.append(take_all()),
+                ]
+                for way in ways if number % 2 else reversed(ways):
+                    way()
     result = {
         "workers": resources.workers,
         "threads": resources.threads,
@@ -101,12 +101,22 @@ def measure(folder: Path, repeat: int) -> None:
     (folder / "result.json").write_text(json.dumps(result))
 
 
+def hand_out(client: Client, job: Job, plan: Plan) -> float:
+    """Make all chunks by the workers of the cluster; return how long it took, seconds."""
+    began = time.perf_counter()
+    work = functools.partial(process_chunk, job)
+    _, failures, _ = run_chunks(client, work, plan.chunks, at_once=plan.at_once)
+    if failures:
+        raise SystemExit(str(failures[0].cause))
+    return time.perf_counter() - began
+
+
 def prepare(folder: Path, resources: Resources) -> tuple[Plan, Job]:
     """Plan the reconstruction of the scan."""
     scan: Scan = pickle.loads((folder / "scan.pickle").read_bytes())
     settings = Settings(center=(COLUMNS - 1) / 2)
     plan = plan_for(scan, settings, resources)
-    target = make_target(folder.absolute() / "volume", 0, ROWS, COLUMNS)
+    target = make_target(folder.absolute() / "volume", 0, scan.rows, COLUMNS)
     setup = setup_of(scan, plan, float(settings.center), settings)
     return plan, Job(scan=scan, setup=setup, target=target, scale=1.0, reuse=plan.at_once > 1)
 
