@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.reconstruct import describe
 from runner.tomo.chunk import Job, Setup, process_chunk
-from runner.tomo.correct.flatfield import line_integrals, mean_frame, median_frame
+from runner.tomo.correct.flatfield import counts_from, integrals_of, mean_frame, median_frame
 from runner.tomo.plan import Chunk
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.scan import FrameGroup, Frames, Scan
@@ -152,7 +152,7 @@ def stages(scan: Scan, rows: int, folder: Path, threads: int) -> dict[str, Calla
     times = np.arange(scan.projections.count) + 0.5
 
     def correct() -> np.ndarray:
-        return line_integrals(projections, times, dark, [flat], [0.0], threads=threads)
+        return integrals_of(counts_from(projections, times, dark, [flat], [0.0]), threads=threads)
 
     angles, center = scan.angles, (scan.columns - 1) / 2
     engine = Reconstructor(angles=angles, columns=scan.columns, center=center, threads=threads)

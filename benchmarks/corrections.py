@@ -32,7 +32,7 @@ from algotom.prep import removal
 from benchmarks.reconstruct import describe
 from runner.tomo.choice import parse_choice
 from runner.tomo.correct.blur import reach
-from runner.tomo.correct.flatfield import line_integrals
+from runner.tomo.correct.flatfield import counts_from, integrals_of
 from runner.tomo.correct.phase import Paganin, retrieve
 from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.correct.rings.remove import remove_rings
@@ -163,7 +163,7 @@ def of_projections(sinogram: np.ndarray) -> list[Contest]:
     contests = [
         Contest(
             "flat, dark, logarithm",
-            lambda: line_integrals(counts, np.arange(few) + 0.5, dark, [flat], [0.0]),
+            lambda: integrals_of(counts_from(counts, np.arange(few) + 0.5, dark, [flat], [0.0])),
             "NumPy", by_numpy, sinograms,
         ),
         Contest(

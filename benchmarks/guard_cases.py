@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.callgrind import count_parts
 from runner.tomo.choice import parse_choice
-from runner.tomo.correct.flatfield import line_integrals
+from runner.tomo.correct.flatfield import counts_from, integrals_of
 from runner.tomo.correct.phase import Paganin, retrieve
 from runner.tomo.correct.rings.methods import METHODS
 from runner.tomo.correct.rings.remove import remove_rings
@@ -48,7 +48,7 @@ def make_cases() -> Mapping[str, Callable[[], object]]:
         return spare
 
     return {
-        "correct": lambda: line_integrals(counts, times, dark, [flat], [0.0]),
+        "correct": lambda: integrals_of(counts_from(counts, times, dark, [flat], [0.0])),
         "remove rings, sorting": lambda: remove_rings(fresh()[:16], sorting),
         "retrieve the phase": lambda: retrieve(fresh(), slice(16, 32), physics),
         "reconstruct": lambda: reconstruct(sinograms[:16]),

@@ -7,7 +7,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from runner.tomo.simulate import Settings, write_scan
+from runner.tomo.volume.content import Content
 from runner.tomo.volume.hdf5 import DATASET
+from runner.tomo.volume.provenance import collect
 
 
 @contextmanager
@@ -24,6 +26,18 @@ def local_client(workers, **options):
         Client(cluster) as client,
     ):
         yield client
+
+
+def content_for(scan):
+    """Describe a volume of all rows of a scan, with nothing about how it was made."""
+    return Content(
+        title="",
+        first_row=0,
+        shape=(scan.rows, scan.columns, scan.columns),
+        units="1/cm",
+        pixel_size=scan.pixel_size,
+        provenance=collect(scan.path, (), ()),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,9 @@ from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
 from runner.tomo.simulate import Settings as Simulation
 from runner.tomo.simulate import write_scan
-from runner.tomo.volume.content import Content
 from runner.tomo.volume.forms import create_volume
-from runner.tomo.volume.provenance import collect
 
-from .conftest import local_client, pixels
+from .conftest import content_for, local_client, pixels
 
 SETTINGS = Settings(center=100.5)
 
@@ -34,15 +32,7 @@ def scan_path(tmp_path_factory):
 def job_for(scan_path, volume):
     scan = open_scan(scan_path)
     plan = plan_for(scan, SETTINGS, Resources(workers=1, memory=4 << 30, threads=2))
-    content = Content(
-        title="",
-        first_row=0,
-        shape=(scan.rows, scan.columns, scan.columns),
-        units="1/cm",
-        pixel_size=scan.pixel_size,
-        provenance=collect(scan_path, (), ()),
-    )
-    target = create_volume(volume, content)
+    target = create_volume(volume, content_for(scan))
     return Job(scan=scan, setup=setup_of(scan, plan, 100.5, SETTINGS), target=target, scale=100.0)
 
 

@@ -17,13 +17,11 @@ from runner.tomo.scan import open_scan
 from runner.tomo.settings import Settings
 from runner.tomo.simulate import Settings as Simulation
 from runner.tomo.simulate import write_scan
-from runner.tomo.volume.content import Content
 from runner.tomo.volume.forms import create_volume
 from runner.tomo.volume.hdf5 import DATASET
 from runner.tomo.volume.place import partial_path
-from runner.tomo.volume.provenance import collect
 
-from .conftest import local_client, pixels
+from .conftest import content_for, local_client, pixels
 
 SETTINGS = Settings(center=24.5)
 UNFINISHED = [".volume.h5.partial.spare", "volume.h5.partial"]
@@ -36,14 +34,6 @@ def names(folder):
 def by_hand(scan_path, volume, height, *, method="fourier", threads=1, center=24.5):
     """Make a volume chunk by chunk in this process, the last chunk first."""
     scan = open_scan(scan_path)
-    content = Content(
-        title="",
-        first_row=0,
-        shape=(scan.rows, scan.columns, scan.columns),
-        units="1/cm",
-        pixel_size=scan.pixel_size,
-        provenance=collect(scan_path, (), ()),
-    )
     setup = Setup(
         angles=tuple(scan.angles.tolist()),
         columns=scan.columns,
@@ -54,7 +44,7 @@ def by_hand(scan_path, volume, height, *, method="fourier", threads=1, center=24
         mask=False,
     )
     scale, _ = unit_scale(scan.pixel_size, Settings())
-    job = Job(scan=scan, setup=setup, target=create_volume(volume, content), scale=scale)
+    job = Job(scan=scan, setup=setup, target=create_volume(volume, content_for(scan)), scale=scale)
     results = [process_chunk(job, chunk, threads=threads) for chunk in reversed(cut(0, scan.rows, height))]
     return pixels(job.target.path), results
 

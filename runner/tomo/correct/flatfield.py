@@ -177,7 +177,7 @@ def median_frame(stack: NDArray[np.number]) -> NDArray[np.float32]:
     return np.asarray(np.median(stack, axis=0), np.float32)
 
 
-def line_integrals(
+def counts_from(
     projections: NDArray[np.number],
     times: NDArray[np.float64],
     dark: NDArray[np.float32],
@@ -185,9 +185,8 @@ def line_integrals(
     positions: Sequence[float],
     *,
     gains: NDArray[np.float32] | None = None,
-    threads: int = 1,
-) -> NDArray[np.float32]:
-    """Correct projections and take the logarithm: ``-log((projection - dark) / (flat - dark))``.
+) -> Counts:
+    """Put together what line integrals are made of.
 
     Parameters
     ----------
@@ -205,6 +204,26 @@ def line_integrals(
         between the two around it, and constant outside.
     gains : (angle,) float32, optional
         Factor for the transmission of each projection; 1 if not given.
+    """
+    before, after, weights = _flats_around(times, positions)
+    return Counts(
+        projections=projections,
+        dark=dark,
+        beams=np.stack([_beam(flat, dark) for flat in flats]),
+        before=before,
+        after=after,
+        weights=weights,
+        gains=np.ones(len(projections), np.float32) if gains is None else gains,
+    )
+
+
+def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
+    """Correct what a detector counted and take the logarithm: ``-log((projection - dark) / (flat - dark))``.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of some rows.
     threads : int
         How many compute, each at some angles.
 
@@ -212,11 +231,6 @@ def line_integrals(
     -------
     (row, angle, column) float32 ndarray
     """
-    return integrals_of(counts_from(projections, times, dark, flats, positions, gains=gains), threads=threads)
-
-
-def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
-    """Correct what a detector counted, see `line_integrals`: (row, angle, column) float32."""
     from runner.tomo.correct.lines import correct_lines  # numba is slow to import
 
     angles, rows, columns = counts.projections.shape
@@ -231,28 +245,6 @@ def integrals_of(counts: Counts, *, threads: int = 1) -> NDArray[np.float32]:
     ensure_compiled("correction", lambda: _run_once(correct_lines))
     share(correct, range(0, angles, _BLOCK), threads)
     return sinograms
-
-
-def counts_from(
-    projections: NDArray[np.number],
-    times: NDArray[np.float64],
-    dark: NDArray[np.float32],
-    flats: Sequence[NDArray[np.float32]],
-    positions: Sequence[float],
-    *,
-    gains: NDArray[np.float32] | None = None,
-) -> Counts:
-    """Put together what `line_integrals` takes, with its parameters."""
-    before, after, weights = _flats_around(times, positions)
-    return Counts(
-        projections=projections,
-        dark=dark,
-        beams=np.stack([_beam(flat, dark) for flat in flats]),
-        before=before,
-        after=after,
-        weights=weights,
-        gains=np.ones(len(projections), np.float32) if gains is None else gains,
-    )
 
 
 def _run_once(correct_lines: Callable[..., None]) -> None:

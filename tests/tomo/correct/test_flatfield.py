@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.tomo.correct.flatfield import corrected_sinograms, line_integrals, mean_frame, median_frame
+from runner.tomo.correct.flatfield import (
+    corrected_sinograms,
+    counts_from,
+    integrals_of,
+    mean_frame,
+    median_frame,
+)
 from runner.tomo.correct.lines import _fill_gaps
 from runner.tomo.correct.logarithm import log
 from runner.tomo.scan import open_scan
@@ -17,6 +23,10 @@ from tests.tomo.correct import oracle
 
 def times(count):
     return np.arange(count) + 0.5
+
+
+def line_integrals(*frames, threads=1, **gains):
+    return integrals_of(counts_from(*frames, **gains), threads=threads)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.float32, np.float64, ">u2"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -62,13 +63,8 @@ def add_run(
     def generate(context: Any, builder: Any, _sig: Any, args: Any) -> ir.Value:
         place = element_of(context, builder, grid, *args[:2])
         value = Pair.of(context, builder, lanes, args[2])
-        size = 4 * lanes.width
-        for tap in range(len(taps)):
-            weight = splat(builder, builder.extract_element(args[3], INT(tap)), lanes.width)
-            for part, offset in ((value.re, 2 * tap * size), (value.im, (2 * tap + 1) * size)):
-                product = builder.fmul(part, weight, flags=FLAGS)
-                total = builder.fadd(load_vector(builder, place, lanes.width, offset), product, flags=FLAGS)
-                store_vector(builder, place, total, offset)
+        for tap, weight in enumerate(_splats(builder, args[3], len(taps), lanes.width)):
+            _add_products(builder, place, tap, lanes.width, [((value.re, value.im), weight)])
         return context.get_dummy_value()
 
     return types.void(grid, types.intp, lanes, weights, taps), generate
@@ -91,22 +87,11 @@ def add_box(
         place = element_of(context, builder, grid, *args[:2])
         step = builder.mul(args[2], cgutils.intp_t(8 * lanes.width))
         value = Pair.of(context, builder, lanes, args[3])
-        size = 4 * lanes.width
-        columns = [
-            splat(builder, builder.extract_element(args[5], INT(tap)), lanes.width)
-            for tap in range(len(taps))
-        ]
-        for row in range(len(taps)):
-            weight = splat(builder, builder.extract_element(args[4], INT(row)), lanes.width)
-            parts = [builder.fmul(part, weight, flags=FLAGS) for part in (value.re, value.im)]
+        columns = _splats(builder, args[5], len(taps), lanes.width)
+        for row in _splats(builder, args[4], len(taps), lanes.width):
+            weighted = _weighted(builder, value, row)
             for tap, column in enumerate(columns):
-                for half, part in enumerate(parts):
-                    offset = (2 * tap + half) * size
-                    product = builder.fmul(part, column, flags=FLAGS)
-                    total = builder.fadd(
-                        load_vector(builder, place, lanes.width, offset), product, flags=FLAGS
-                    )
-                    store_vector(builder, place, total, offset)
+                _add_products(builder, place, tap, lanes.width, [(weighted, column)])
             place = builder.gep(place, [step])
         return context.get_dummy_value()
 
@@ -141,10 +126,7 @@ def add_two_boxes(
         step = builder.mul(args[2], cgutils.intp_t(8 * width))
         values = [Pair.of(context, builder, lanes, value) for value in (args[3], args[6])]
         rows, columns = (
-            [
-                [splat(builder, builder.extract_element(weights, INT(tap)), width) for tap in range(reach)]
-                for weights in both
-            ]
+            [_splats(builder, weights, reach, width) for weights in both]
             for both in ((args[4], args[7]), (args[5], args[8]))
         )
 
@@ -152,24 +134,17 @@ def add_two_boxes(
             at = builder.gep(place, [builder.mul(step, cgutils.intp_t(min(down, 0)))])
             for row in range(min(down, 0), reach + max(down, 0)):
                 inside = [box for box, top in enumerate((0, down)) if 0 <= row - top < reach]
-                weighted = {
-                    box: [
-                        builder.fmul(part, rows[box][row - down * box], flags=FLAGS)
-                        for part in (values[box].re, values[box].im)
+                weighted = [
+                    (box, _weighted(builder, values[box], rows[box][row - down * box])) for box in inside
+                ]
+                lefts = [right * box for box in inside]
+                for cell in range(min(lefts), reach + max(lefts)):
+                    products = [
+                        (parts, columns[box][cell - right * box])
+                        for box, parts in weighted
+                        if 0 <= cell - right * box < reach
                     ]
-                    for box in inside
-                }
-                for cell in range(
-                    min(right * box for box in inside), reach + max(right * box for box in inside)
-                ):
-                    for half in (0, 1):
-                        offset = 4 * width * (2 * cell + half)
-                        total = load_vector(builder, at, width, offset)
-                        for box in inside:
-                            if 0 <= (tap := cell - right * box) < reach:
-                                product = builder.fmul(weighted[box][half], columns[box][tap], flags=FLAGS)
-                                total = builder.fadd(total, product, flags=FLAGS)
-                        store_vector(builder, at, total, offset)
+                    _add_products(builder, at, cell, width, products)
                 at = builder.gep(at, [step])
 
         done = builder.append_basic_block("done")
@@ -221,3 +196,30 @@ def sum_box(
         return Pair(*totals).value(context, builder, lanes)
 
     return lanes(grid, types.intp, types.intp, across, along, taps), generate
+
+
+_Parts = tuple[ir.Value, ir.Value]
+"""Real and imaginary parts."""
+
+
+def _splats(builder: Any, weights: ir.Value, number: int, width: int) -> list[ir.Value]:
+    """Repeat each of some weights in all lanes."""
+    return [splat(builder, builder.extract_element(weights, INT(tap)), width) for tap in range(number)]
+
+
+def _weighted(builder: Any, value: Pair, weight: ir.Value) -> _Parts:
+    """Multiply both parts by a weight."""
+    re, im = (builder.fmul(part, weight, flags=FLAGS) for part in (value.re, value.im))
+    return re, im
+
+
+def _add_products(
+    builder: Any, place: ir.Value, element: int, width: int, products: Sequence[tuple[_Parts, ir.Value]]
+) -> None:
+    """Add values times weights, one after the other, to one of the elements that follow a pointer."""
+    for half in (0, 1):
+        offset = 4 * width * (2 * element + half)
+        total = load_vector(builder, place, width, offset)
+        for parts, weight in products:
+            total = builder.fadd(total, builder.fmul(parts[half], weight, flags=FLAGS), flags=FLAGS)
+        store_vector(builder, place, total, offset)
