@@ -26,7 +26,7 @@ _ATTEMPTS = 3
 _TICK = 0.5  # between two looks at the workers, seconds
 _GATHER = 10.0  # for the small results of finished chunks to come, seconds
 _LITTLE = 2.0  # for what each worker does besides, seconds
-_LAST_WORDS = 1.5  # before the end, seconds: to give up what runs, and say so
+_LAST_WORDS = (1.5, 10.0)  # at least and at most, before the end, seconds
 _PATIENCE = 60.0  # without any worker, seconds: a launcher or a nanny replaces a lost one in far less
 
 
@@ -113,7 +113,8 @@ def run_chunks(
     on_retry : callable
         Called with an attempt that failed, of a chunk that is to be tried again.
     seconds_left : callable
-        Returns the seconds until all must be over.
+        Returns the seconds until all must be over; what runs a fifth of them before, but at most 10 s, is
+        given up.
 
     Returns
     -------
@@ -158,6 +159,16 @@ def most_at_once(at_once: int, waiting: int, workers: int) -> int:
     return min(at_once, 2 + waiting // max(workers, 1))
 
 
+def last_words(seconds_left: float) -> float:
+    """Say how long before the end what runs is given up: files are to be closed, the page to be written.
+
+    >>> [last_words(left) for left in (5.0, 20.0, 3600.0)]
+    [1.5, 4.0, 10.0]
+    """
+    least, most = _LAST_WORDS
+    return min(max(least, seconds_left / 5), most)
+
+
 def halves(chunk: Chunk) -> tuple[Chunk, ...]:
     """Cut a chunk that may have been too much for its worker's memory; the smallest ones stay whole.
 
@@ -193,6 +204,7 @@ class _Dispatch(Generic[Result]):
         self._client = client
         self._at_once = at_once
         self._seconds_left = seconds_left
+        self._last_words = last_words(seconds_left())
         self._on_retry = on_retry
         self._took: dict[str, float] = {}  # by each worker for its last chunk, seconds
         self._too_late = False
@@ -211,7 +223,7 @@ class _Dispatch(Generic[Result]):
     @property
     def unfinished(self) -> bool:
         """Whether there is anything left to do or to wait for, and time for it."""
-        if self._seconds_left() < _LAST_WORDS:
+        if self._seconds_left() < self._last_words:
             return False
         return bool(self.running or (self._waiting and not self._too_late))
 
@@ -266,7 +278,7 @@ class _Dispatch(Generic[Result]):
     def _has_time(self, worker: str) -> bool:
         """Tell whether a worker can do another chunk, as far as is known."""
         slowest = max(self._took.values(), default=0.0)
-        return self._seconds_left() > self._took.get(worker, slowest) + _LAST_WORDS
+        return self._seconds_left() > self._took.get(worker, slowest) + self._last_words
 
     def gather(self) -> None:
         """Wait for a chunk to finish, but not long, and take its result and those that came with it."""

@@ -227,7 +227,8 @@ def reconstruct(
         except BaseException:
             leave(begun.target)
             raise
-        on_each_worker(client, put_away)
+        if job.reuse and not left:  # else there is nothing to put away, or no time
+            on_each_worker(client, put_away)
         run = Run(
             volume=volume_path,
             target=begun.target,

@@ -76,13 +76,13 @@ def test_requeue_outside_of_a_batch_job_is_refused(local: Way) -> None:
 
 
 def test_a_reconstruction_that_has_not_time_enough_keeps_what_it_made(local: Way) -> None:
-    write_scan(local.folder / "scan.nx", Settings(columns=160, rows=960, angles=60, noise=False))
-    words = ["reconstruct", "scan.nx", "volume.h5", "--method", "fbp", "--center", "79.5"]
-    result = local.run("--quiet", "--time-limit", "10s", *words, ranks=3)
+    write_scan(local.folder / "scan.nx", Settings(columns=192, rows=1600, angles=90, noise=False))
+    words = ["reconstruct", "scan.nx", "volume.h5", "--method", "fbp", "--center", "95.5"]
+    result = local.run("--quiet", "--time-limit", "20s", *words, ranks=3)
     assert result.code == 75, result.err
     (line,) = (line for line in result.err.splitlines() if line.startswith("runner: "))
     match = re.fullmatch(
-        r"runner: the time is over: (\d+) of 960 slices were made, rows [\d:, ]+ are missing; "
+        r"runner: the time is over: (\d+) of 1600 slices were made, rows [\d:, ]+ are missing; "
         r"volume.h5.partial holds what was made: the same command goes on with it",
         line,
     )
@@ -90,7 +90,7 @@ def test_a_reconstruction_that_has_not_time_enough_keeps_what_it_made(local: Way
     assert not (local.folder / "volume.h5").exists()
     with h5py.File(local.folder / "volume.h5.partial") as file:
         status = file["entry/reconstruction/status"][()]
-    assert int(match[1]) <= status.sum() < 960  # on a busy machine nothing may have been made in time
+    assert int(match[1]) <= status.sum() < 1600  # on a busy machine nothing may have been made in time
 
 
 @contextmanager

@@ -179,7 +179,7 @@ class Clock:
 
 def test_no_chunk_is_begun_that_would_not_end_in_time_and_what_runs_is_finished(client):
     # no time for another nap of 0.3 s, but for those that are begun
-    clock = Clock(lambda progress: progress.done >= 48, dispatch._LAST_WORDS + 0.1)
+    clock = Clock(lambda progress: progress.done >= 48, dispatch.last_words(math.inf) + 0.1)
     results, failures, left = run_chunks(
         client, nap, CHUNKS, on_progress=clock.look, seconds_left=lambda: clock.left
     )
@@ -192,7 +192,7 @@ def test_no_chunk_is_begun_that_would_not_end_in_time_and_what_runs_is_finished(
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_what_runs_is_given_up_just_before_the_end(client, at_once):
     calls = iter(range(100))
-    clock = Clock(lambda _: next(calls) == 1, dispatch._LAST_WORDS / 2)  # when the first chunks run
+    clock = Clock(lambda _: next(calls) == 1, dispatch.last_words(math.inf) / 2)  # when the first chunks run
     started = time.monotonic()
     results, failures, left = run_chunks(
         client,
