@@ -153,13 +153,13 @@ class GriddingReconstruction:
         self._crew.share(work, self._crew.cut(begin, end, 2))
 
     def _spread(self, begin: int, end: int) -> None:
-        tables, sizes, height = self._tables, self._sizes, len(self._tables.along)
+        tables, sizes = self._tables, self._sizes
         fresh, finish = begin == 0, end == sizes.angles
 
         def work(part: Part, scratch: NDArray[np.void]) -> None:
             self._spread_strip(
                 self._spectra, sizes.points, begin, end - begin, tables.lines, tables.window, tables.grid,
-                *part, self._grid, fresh, finish, height, scratch,
+                *part, self._grid, fresh, finish, scratch,
             )  # fmt: skip
 
         row_bytes = sizes.pitch * self._grid.itemsize
@@ -196,10 +196,11 @@ def strips(rows: int, row_bytes: int, threads: int) -> list[Part]:
 
     >>> strips(40, 1000, 2)
     [(0, 8), (8, 16), (16, 24), (24, 32), (32, 40)]
-    >>> strips(400, 90_000, 1)[:3]
-    [(0, 30), (30, 60), (60, 90)]
+    >>> strips(400, 90_000, 1)[-2:]
+    [(348, 377), (377, 400)]
     """
-    height = max(min(int(_CACHE) // row_bytes, rows // (4 * threads)), _LEAST_STRIP)
+    most = max(min(int(_CACHE) // row_bytes, rows // (4 * threads)), _LEAST_STRIP)
+    height = -(-rows // -(-rows // most))  # none much lower than the others
     return [(row, min(row + height, rows)) for row in range(0, rows, height)]
 
 

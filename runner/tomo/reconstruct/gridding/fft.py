@@ -32,10 +32,21 @@ def transform(source, start, first, second, plan):
 
     `source` is kept; `plan` is a :class:`.fft_plan.FftPlan`.
     """
+    return transform_into(source, start, first, second, first if len(plan.radices) % 2 else second, plan)
+
+
+@kernel
+def transform_into(source, start, first, second, result, plan):
+    """Transform the elements from `source[start]` into `result`, and return it.
+
+    With more than one stage, `result` may lie over the source.
+    """
     stride, offset, twiddles = 1, 0, plan.twiddles
     origin, target, spare = source, first, second
     for radix in plan.radices:
         butterflies = plan.length // (radix * stride)
+        if butterflies == 1:
+            target = result
         if radix == 8:
             _radix_8(origin, start, target, butterflies, stride, twiddles, offset)
         elif radix == 4:

@@ -7,6 +7,7 @@ from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, load, prefetch, store, times_i, zero
 from runner.tomo.reconstruct.gridding.memory import GATHERED
 from runner.tomo.reconstruct.gridding.rows import write_rows
+from runner.tomo.reconstruct.gridding.scratch import line_of
 
 _AHEAD = 3  # rows of the grid: by then, those that are read next are near
 
@@ -18,7 +19,7 @@ def make_rows(grid, cells, begin, end, across, along, top, left, slices_out, fir
     Parameters
     ----------
     grid : (row, cell) lanes
-        Transformed along v: the first cells of a row are those of y = 0, 1, ...
+        Transformed along v: a row begins with its pixels, from the middle one on and around.
     cells : Grid
         Its sizes.
     across, along : (x,) and (y,) float32
@@ -29,12 +30,11 @@ def make_rows(grid, cells, begin, end, across, along, top, left, slices_out, fir
         Result; rows that lie outside of it are not kept.
     first, slices : int
         The group.
-    scratch : ((GATHERED // 2 + 2) * length,) lanes
+    scratch : (element,) lanes
         For the thread alone.
     """
     length, width = cells.across.length, across.size
-    one = scratch[GATHERED // 2 * length : (GATHERED // 2 + 1) * length]
-    other = scratch[(GATHERED // 2 + 1) * length : (GATHERED // 2 + 2) * length]
+    one, other = line_of(scratch, GATHERED // 2, length), line_of(scratch, GATHERED // 2 + 1, length)
     before = width // 2
     right = left + slices_out.shape[2]
     factors = across[left:right]
@@ -44,7 +44,7 @@ def make_rows(grid, cells, begin, end, across, along, top, left, slices_out, fir
         _gather(grid, cells, block, rows, along, scratch)
         for pair in range((rows + 1) // 2):
             y = block + 2 * pair - top
-            line = transform(scratch, pair * length, one, other, cells.across)
+            line = transform(line_of(scratch, pair, length), 0, one, other, cells.across)
             write_rows(line, length - before + left, slices_out, first, slices, y, 0, middle - left, factors)
             write_rows(
                 line, middle - before, slices_out, first, slices, y, middle - left, right - middle, factors
@@ -54,17 +54,18 @@ def make_rows(grid, cells, begin, end, across, along, top, left, slices_out, fir
 @kernel
 def _gather(grid, cells, block, rows, along, scratch):
     """Collect pairs of rows as a + i b; slices are real, so that u < 0 holds their conjugates."""
-    length = cells.across.length
+    length, middle = cells.across.length, along.size // 2
     for u in range(cells.rows):
-        place = u * cells.pitch + block
-        for row in range(rows):
-            prefetch(grid, place + _AHEAD * cells.pitch + row)
+        place = u * cells.pitch - middle
+        for y in range(block, block + rows):
+            prefetch(grid, place + _AHEAD * cells.pitch + (y if y >= middle else y + cells.along.length))
         for pair in range((rows + 1) // 2):
-            a = load(grid, place + 2 * pair) * along[block + 2 * pair]
-            b = zero(grid)
-            if 2 * pair + 1 < rows:
-                b = times_i(load(grid, place + 2 * pair + 1) * along[block + 2 * pair + 1])
-            start = pair * length
+            y = block + 2 * pair
+            a = load(grid, place + (y if y >= middle else y + cells.along.length)) * along[y]
+            b, y = zero(grid), y + 1
+            if y < block + rows:
+                b = times_i(load(grid, place + (y if y >= middle else y + cells.along.length)) * along[y])
+            line = line_of(scratch, pair, length)
             if 0 < u < cells.rows - 1:
-                store(scratch, start + length - u, conj(a - b))
-            store(scratch, start + u, a + b)
+                store(line, length - u, conj(a - b))
+            store(line, u, a + b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.tomo.reconstruct.filters import padded_length
-from runner.tomo.reconstruct.gridding.buffers import LANES
+from runner.tomo.reconstruct.gridding.buffers import LANES, line_step
 from runner.tomo.reconstruct.gridding.quality import Quality, grid_length
 
 GATHERED = 8
@@ -55,7 +55,8 @@ class Sizes:
     @property
     def scratch(self) -> int:
         """Elements that a thread needs for itself, in the step that needs the most."""
-        return max(3 * self.length, 2 * self.along, (GATHERED // 2 + 2) * self.across)
+        lines = ((3, self.length), (3, self.along), (GATHERED // 2 + 2, self.across))
+        return max(number * line_step(length) for number, length in lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

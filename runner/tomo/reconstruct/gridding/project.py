@@ -11,6 +11,7 @@ from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, load, store, times_i, zero
 from runner.tomo.reconstruct.gridding.rows import read_rows, write_rows
 from runner.tomo.reconstruct.gridding.runs import sum_box, window_weights
+from runner.tomo.reconstruct.gridding.scratch import three_lines
 
 
 @kernel
@@ -29,13 +30,12 @@ def transform_rows(slices_in, first, slices, begin, end, across, along, cells, g
         The sizes of the grid.
     grid : (row, cell) lanes
         Result, with `cells.halo` rows on both sides: the first cells of a row are those of y = 0, 1, ...
-    scratch : (3 * length,) lanes
+    scratch : (element,) lanes
         For the thread alone.
     """
     length, width = cells.across.length, across.size
     before = width // 2  # pixels left of the middle lie at the end of a transform
-    line = scratch[:length]
-    one, other = scratch[length : 2 * length], scratch[2 * length : 3 * length]
+    line, one, other = three_lines(scratch, length)
     for y in range(begin, end, 2):
         for x in range(length):
             store(line, x, zero(line))
@@ -55,8 +55,7 @@ def transform_columns(cells, begin, end, height, grid, scratch):
     """Transform the rows u from `begin` to `end` of the grid along y, each of `height` pixels."""
     length, halo = cells.along.length, cells.halo
     before = height // 2
-    line = scratch[:length]
-    one, other = scratch[length : 2 * length], scratch[2 * length : 3 * length]
+    line, one, other = three_lines(scratch, length)
     for u in range(begin, end):
         start = (u + halo) * cells.pitch
         for y in range(length):
@@ -97,11 +96,11 @@ def gather_rows(
         Result.
     first, slices : int
         The group.
-    scratch : (3 * length,) lanes
+    scratch : (element,) lanes
         For the thread alone.
     """
     length = plan.length
-    line, one, other = scratch[:length], scratch[length : 2 * length], scratch[2 * length : 3 * length]
+    line, one, other = three_lines(scratch, length)
     for angle in range(begin, end, 2):
         for k in range(length):
             store(line, k, zero(line))

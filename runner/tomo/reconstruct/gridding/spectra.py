@@ -8,6 +8,7 @@ from runner.tomo.kernels.kernel import kernel
 from runner.tomo.reconstruct.gridding.fft import transform
 from runner.tomo.reconstruct.gridding.lanes import conj, load, store, zero
 from runner.tomo.reconstruct.gridding.rows import read_rows
+from runner.tomo.reconstruct.gridding.scratch import three_lines
 
 _RESTART = 64  # the phase is exact again after so many multiplications
 
@@ -36,33 +37,42 @@ def filter_rows(
         Phases and gains.
     spectra : (angle, point) lanes
         Result; the first row is that of the angle `base`.
-    scratch : (3 * length,) lanes
+    scratch : (element,) lanes
         For the thread alone.
     """
     length, points, detector = plan.length, plan.length // 2 + 1, sinograms.shape[2]
-    line, one, other = scratch[:length], scratch[length : 2 * length], scratch[2 * length : 3 * length]
+    line, one, other = three_lines(scratch, length)
     for angle in range(begin, end, 2):
         read_rows(sinograms, first, slices, angle, 0, detector, columns, line, 0)
         _pad(line, detector, length, edge)
-        # of the pair a + i b; as both are real, their spectra are apart in its symmetries:
-        # conj(A) = (T[k] + conj T[-k]) / 2 and conj(B) = (T[k] - conj T[-k]) / 2i
         pair = transform(line, 0, one, other, plan)
-        for part in range(min(2, end - angle)):
-            place = (angle + part - base) * points
-            factor = lines.gain[angle + part] * (0.5 if part == 0 else -0.5j)
-            turned = lines.turned[angle + part]
-            step = lines.phase[angle + part]
-            turn = complex(math.cos(step), math.sin(step))
-            for block in range(0, points, _RESTART):
-                phase = factor * complex(math.cos(step * block), math.sin(step * block))
-                for k in range(block, min(block + _RESTART, points)):
-                    forward = load(pair, length - k if k else 0)
-                    backward = conj(load(pair, k))
-                    spectrum = (forward + backward if part == 0 else forward - backward) * (
-                        phase * response[k]
-                    )
-                    store(spectra, place + k, conj(spectrum) if turned else spectrum)
-                    phase *= turn
+        _filter_pair(pair, response, lines, angle, end, spectra, (angle - base) * points, points)
+
+
+@kernel
+def _filter_pair(pair, response, lines, angle, end, spectra, place, points):
+    """Filter the spectra of two projections, the transform of a + i b, or that of one alone."""
+    # As both are real, their spectra are apart in the symmetries of the pair's T:
+    # conj(A) = (T[k] + conj T[-k]) / 2 and conj(B) = (T[k] - conj T[-k]) / 2i
+    length = 2 * (points - 1)
+    second = angle + 1 if angle + 1 < end else angle
+    gain_a, gain_b = lines.gain[angle] * 0.5, lines.gain[second] * -0.5j
+    turned_a, turned_b = lines.turned[angle], lines.turned[second]
+    step_a, step_b = lines.phase[angle], lines.phase[second]
+    turn_a = complex(math.cos(step_a), math.sin(step_a))
+    turn_b = complex(math.cos(step_b), math.sin(step_b))
+    for block in range(0, points, _RESTART):
+        phase_a = gain_a * complex(math.cos(step_a * block), math.sin(step_a * block))
+        phase_b = gain_b * complex(math.cos(step_b * block), math.sin(step_b * block))
+        for k in range(block, min(block + _RESTART, points)):
+            forward, backward = load(pair, length - k if k else 0), conj(load(pair, k))
+            a = (forward + backward) * (phase_a * response[k])
+            store(spectra, place + k, conj(a) if turned_a else a)
+            if second > angle:
+                b = (forward - backward) * (phase_b * response[k])
+                store(spectra, place + points + k, conj(b) if turned_b else b)
+            phase_a *= turn_a
+            phase_b *= turn_b
 
 
 @kernel

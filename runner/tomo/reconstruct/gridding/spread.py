@@ -7,22 +7,23 @@ import math
 import numpy as np
 
 from runner.tomo.kernels.kernel import kernel
-from runner.tomo.reconstruct.gridding.fft import transform
+from runner.tomo.reconstruct.gridding.fft import transform_into
 from runner.tomo.reconstruct.gridding.lanes import conj, load, prefetch, store, zero
 from runner.tomo.reconstruct.gridding.runs import add_box, add_run, add_two_boxes, pick, window_weights
+from runner.tomo.reconstruct.gridding.scratch import line_of
 
 _AHEAD = 12  # points: by then, the cells that they reach first are near
 
 
 @kernel
 def spread_strip(
-    spectra, points, base, angles, lines, window, cells, begin, end, grid, fresh, finish, height, scratch
+    spectra, points, base, angles, lines, window, cells, begin, end, grid, fresh, finish, scratch
 ):
     """Add spectra to the rows `begin` to `end` of the grid, a strip which no other thread touches.
 
     Every cell sums its points by rising angle and frequency, wherever strips begin: no bit depends on how
     the work was cut. `fresh` says that these are the first spectra of a group of slices, `finish` that they
-    are the last: then each row is transformed, and begins with its `height` pixels.
+    are the last: then each row is transformed, and begins with its pixels, from the middle one on and around.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def spread_strip(
         See there.
     grid : (row, cell) lanes
         Spectra are added here.
-    scratch : (3 * length,) lanes
+    scratch : (element,) lanes
         For the thread alone.
     """
     pitch, reach = cells.pitch, len(window.taps)
@@ -50,7 +51,7 @@ def spread_strip(
             _spread_line(spectra, row, points, -u, -v, float(across), True, window, cells, begin, end, grid)
     if finish:
         for row in range(begin, end):
-            _finish_row(grid, row * pitch, cells, height, scratch)
+            _finish_row(grid, row * pitch, cells, scratch)
 
 
 @kernel
@@ -117,7 +118,7 @@ def touching(origin, step, low, high, points):
 
 
 @kernel
-def _finish_row(grid, start, cells, height, scratch):
+def _finish_row(grid, start, cells, scratch):
     length, halo = cells.along.length, cells.halo
     row = start + halo
     for cell in range(halo):
@@ -127,9 +128,5 @@ def _finish_row(grid, start, cells, height, scratch):
             load(grid, row + length - halo + cell) + load(grid, start + cell),
         )
         store(grid, row + cell, load(grid, row + cell) + load(grid, row + length + cell))
-    line = transform(grid, row, scratch[:length], scratch[length : 2 * length], cells.along)
-    before = height // 2  # pixels above the middle lie at the end of a transform
-    for y in range(before):
-        store(grid, start + y, load(line, length - before + y))
-    for y in range(before, height):
-        store(grid, start + y, load(line, y - before))
+    one, other = line_of(scratch, 0, length), line_of(scratch, 1, length)
+    transform_into(grid, row, one, other, grid[start : start + length], cells.along)
