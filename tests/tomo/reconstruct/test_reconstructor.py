@@ -7,6 +7,7 @@ from runner.errors import UsageError
 from runner.tomo.reconstruct import Reconstructor
 from runner.tomo.reconstruct.filters import padded_length
 from runner.tomo.reconstruct.geometry import Geometry
+from runner.tomo.reconstruct.methods import METHODS
 
 from .conftest import DIRECT, disk, exact_fbp, nrmse
 
@@ -217,6 +218,41 @@ def test_sinograms_of_another_shape_are_refused():
         pytest.raises(UsageError, match="2 angles"),
     ):
         reconstruct(noise(1, 3, 32))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_slices_go_where_they_are_wanted(method):
+    sinograms = noise(3, 20, 32)
+    with Reconstructor(angles=np.arange(20) * 9.0, columns=32, method=method, mask=True) as reconstruct:
+        out = np.full((3, 32, 32), np.nan, np.float32)
+        assert reconstruct(sinograms, out=out) is out
+        np.testing.assert_array_equal(out, reconstruct(sinograms))
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        (np.empty((1, 32, 31), np.float32), r"out is \(1, 32, 31\) of float32"),
+        (np.empty((1, 32, 32)), "of float64, and the slices are"),
+        (np.empty((1, 32, 64), np.float32)[..., ::2], "contiguous"),
+        (np.broadcast_to(np.float32(0), (1, 32, 32)), "writable"),
+    ],
+)
+def test_what_is_no_place_for_slices_is_refused(out, said):
+    with (
+        Reconstructor(angles=[0.0, 90.0], columns=32) as reconstruct,
+        pytest.raises(UsageError, match=said),
+    ):
+        reconstruct(noise(1, 2, 32), out=out)
+
+
+def test_slices_are_not_written_over_their_sinograms():
+    sinograms = noise(1, 32, 32)
+    with (
+        Reconstructor(angles=np.arange(32) * 5.0, columns=32) as reconstruct,
+        pytest.raises(UsageError, match="apart from the sinograms"),
+    ):
+        reconstruct(sinograms, out=sinograms)
 
 
 @pytest.mark.parametrize(
