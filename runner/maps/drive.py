@@ -15,6 +15,7 @@ from distributed import Client, Future, get_worker
 from distributed.scheduler import KilledWorker
 
 from runner.errors import LostError, RunnerError, StartError, WriteError
+from runner.forgotten import Watch
 from runner.maps.component import Outcome, Work, run_bunch
 from runner.maps.elsewhere import describe_from_afar
 from runner.maps.failures import write_failure
@@ -93,6 +94,7 @@ class Drive:
         self._names: dict[str, str] = {}
         self._stop = False  # hand out nothing more
         self._problem: RunnerError | None = None
+        self._watch = Watch(client)
         self._looked = self._last_seen = time.monotonic() - _TICK
 
     def to_the_end(self) -> int:
@@ -237,6 +239,10 @@ class Drive:
         self._names |= {address: str(about["name"]) for address, about in workers.items()}
         for worker in {bunch.worker for bunch in self._running.values()} - workers.keys():
             self._worker_died(worker)
+        for future in self._watch.forgotten({one: bunch.worker for one, bunch in self._running.items()}):
+            bunch = self._running.pop(future)
+            future.cancel(force=True)
+            self._take(bunch, self._from_the_folder(bunch))
         if self._slots:
             self._last_seen = now
         elif workers and self._record.resources:

@@ -17,6 +17,7 @@ import psutil
 from distributed import Client, Future, secede, wait
 
 from runner.errors import LostError, StartError
+from runner.forgotten import Watch
 from runner.tomo.plan import ALIGNMENT, Chunk, Resources, cut
 from runner.workers import CONNECTION_LOST, workers_of
 
@@ -93,10 +94,10 @@ def run_chunks(
 ) -> tuple[list[Result], list[Failure], list[Chunk]]:
     """Do all chunks, one or a few at a time on every worker.
 
-    A chunk that raises, or whose worker dies, is tried again on another worker, three times in all, and then
-    alone: if that worker dies too, it is not for another chunk's sake. It is tried in halves where memory may
-    have been the cause. A worker whose last chunk took longer
-    than the time left gets no other; those that run are finished.
+    A chunk that raises, or whose worker dies or forgets it, is tried again on another worker, three times
+    in all, and then alone: if that worker dies too, it is not for another chunk's sake. It is tried in halves
+    where memory may have been the cause. A worker whose last chunk took longer than the time left gets no
+    other; those that run are finished.
 
     Parameters
     ----------
@@ -214,6 +215,7 @@ class _Dispatch(Generic[Result]):
         self._workers: dict[str, None] = {}
         self._looked = -math.inf
         self._last_seen = time.monotonic()
+        self._watch = Watch(client)
         self._total = sum(chunk.rows for chunk in chunks)
         self._done = 0
         self.running: dict[Future[Result], _Attempt] = {}
@@ -274,6 +276,9 @@ class _Dispatch(Generic[Result]):
         for future, attempt in list(self.running.items()):
             if attempt.worker not in self._workers:
                 self._drop(future, LostError(f"worker {attempt.worker} was lost"))
+        given = {future: attempt.worker for future, attempt in self.running.items()}
+        for future in self._watch.forgotten(given):
+            self._drop(future, LostError(f"worker {given[future]} does not have it any more"))
 
     def _has_time(self, worker: str) -> bool:
         """Tell whether a worker can do another chunk, as far as is known."""

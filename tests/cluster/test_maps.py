@@ -43,6 +43,12 @@ def test_in_a_job_of_the_runner(way: Way) -> None:
     assert set(times_begun(way).values()) == {1}
 
 
+def test_components_that_end_unheard_are_found_in_the_folder(local: Way) -> None:
+    result = local.run("--quiet", JOBS / "unheard.py", "quiet", "20", ranks=2)
+    assert (result.code, result.out) == (0, f"complete {sum(n * n for n in range(20))} 1\n"), result.err
+    assert set(times_begun(local).values()) == {1}
+
+
 def test_components_that_end_in_every_way(local: Way) -> None:
     for name in ("odd_components.py", "beside.py"):
         shutil.copy(JOBS / name, local.folder)

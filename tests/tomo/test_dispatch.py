@@ -8,6 +8,7 @@ import time
 import pytest
 from distributed import get_worker
 
+from runner import forgotten
 from runner.errors import LostError, ScanError, StartError
 from runner.tomo import dispatch
 from runner.tomo.dispatch import resources_of, run_chunks
@@ -162,6 +163,23 @@ def test_what_kills_its_workers_is_given_up_and_the_rest_is_done(client):
     assert left == []
     assert failure.chunk.first_row == 48
     assert re.fullmatch(r"worker tcp://\S+ was lost", str(failure.cause))
+
+
+def test_a_chunk_whose_end_is_not_heard_of_is_made_again(client, monkeypatch):
+    def hear_all_but_one(key, **message):
+        if not unheard:
+            unheard.append(key)
+        else:
+            hear(key=key, **message)
+
+    unheard, retries = [], []
+    hear = client._stream_handlers["key-in-memory"]
+    monkeypatch.setitem(client._stream_handlers, "key-in-memory", hear_all_but_one)
+    monkeypatch.setattr(forgotten, "_EVERY", 0.2)
+    results, failures, left = run_chunks(client, first_row, CHUNKS, on_retry=retries.append)
+    assert (sorted(results), failures, left) == ([chunk.first_row for chunk in CHUNKS], [], [])
+    (retry,) = retries
+    assert re.fullmatch(r"worker tcp://\S+ does not have it any more", str(retry.cause))
 
 
 class Clock:
