@@ -56,16 +56,22 @@ def _gather(grid, cells, block, rows, along, scratch):
     """Collect pairs of rows as a + i b; slices are real, so that u < 0 holds their conjugates."""
     length, middle = cells.across.length, along.size // 2
     for u in range(cells.rows):
-        place = u * cells.pitch - middle
+        place = u * cells.pitch
         for y in range(block, block + rows):
-            prefetch(grid, place + _AHEAD * cells.pitch + (y if y >= middle else y + cells.along.length))
+            prefetch(grid, place + _AHEAD * cells.pitch + _cell_of(y, middle, cells))
         for pair in range((rows + 1) // 2):
             y = block + 2 * pair
-            a = load(grid, place + (y if y >= middle else y + cells.along.length)) * along[y]
+            a = load(grid, place + _cell_of(y, middle, cells)) * along[y]
             b, y = zero(grid), y + 1
             if y < block + rows:
-                b = times_i(load(grid, place + (y if y >= middle else y + cells.along.length)) * along[y])
+                b = times_i(load(grid, place + _cell_of(y, middle, cells)) * along[y])
             line = line_of(scratch, pair, length)
             if 0 < u < cells.rows - 1:
                 store(line, length - u, conj(a - b))
             store(line, u, a + b)
+
+
+@kernel
+def _cell_of(y, middle, cells):
+    """Find a pixel in its row of the grid: a transform begins with the middle one."""
+    return y - middle if y >= middle else y - middle + cells.along.length
