@@ -26,7 +26,7 @@ _USABLE = 0.75  # of a worker's memory limit; Dask pauses a worker at 0.8
 _CHUNKS_PER_WORKER = 8
 _WORTH = 1.25  # times as many rows may be read, if chunks overlap for it
 _MARGINS = 4  # chunks are so many times as tall as the margin above and below them, where there is one
-_BASE = 256 << 20  # a worker with its libraries, bytes
+_BASE = 248 << 20  # a worker with its libraries, bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ def test_a_job_is_sized_by_what_is_timed(stand_ins: StandIns) -> None:
     assert submitted.returncode == 0, submitted.stderr
     assert re.search(
         r"^runner: sized: 1 node for 10:00, 2\.0 GiB of memory on each: \d+\.\d s predicted with "
-        r"2 workers of 34\d\.\d MiB; the walltime is for 2 times that and 5 minutes$",
+        r"2 workers of 33\d\.\d MiB; the walltime is for 2 times that and 5 minutes$",
         submitted.stderr,
         re.MULTILINE,
     )
