@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 MARK = "RUNNER_TEST_MARK"
+_IN_JOBS = (b"SLURM_JOB_ID=", b"JOB_ID=", b"OAR_JOB_ID=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +56,15 @@ class Command:
     """
 
     def __init__(
-        self, argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+        self,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        submits: bool = False,
     ) -> None:
         self.argv = [str(word) for word in argv]
+        self._submits = submits  # batch jobs, which carry its mark and go on without it
         self._mark = f"{MARK}={uuid.uuid4().hex}"
         name, value = self._mark.split("=")
         self._stdout = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the command)
@@ -104,7 +111,7 @@ class Command:
 
     def processes(self) -> dict[int, str]:
         """Every living process of the command: its id in this machine's numbering, and its command line."""
-        return marked(self._mark)
+        return marked(self._mark, but_for_jobs=self._submits)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the command itself, as a batch system or a person would."""
@@ -184,14 +191,16 @@ def run(
         return command.wait(timeout=timeout, gone_within=gone_within)
 
 
-def marked(mark: str) -> dict[int, str]:
+def marked(mark: str, *, but_for_jobs: bool = False) -> dict[int, str]:
     """Every living process whose environment holds ``NAME=value``, with its command line."""
     found = {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
-            if mark.encode() in (folder / "environ").read_bytes().split(b"\0") and not _is_zombie(folder):
+            environ = (folder / "environ").read_bytes().split(b"\0")
+            in_job = any(variable.startswith(_IN_JOBS) for variable in environ)
+            if mark.encode() in environ and not (in_job and but_for_jobs) and not _is_zombie(folder):
                 found[int(folder.name)] = (
                     (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 )

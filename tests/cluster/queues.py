@@ -57,7 +57,7 @@ class Queue:
     def python(self, *words: str | Path, timeout: float = 90) -> Finished:
         """Run a program of a user on the login host to its end."""
         argv = [sys.executable, *words]
-        return self.cluster.run(argv, timeout=timeout, cwd=self.folder, env=self._environment)
+        return self.cluster.run(argv, timeout=timeout, cwd=self.folder, env=self._environment, submits=True)
 
     def submit(self, *words: str | Path) -> list[str]:
         """Submit a job with one rank on each of four hosts; return its ids."""

@@ -61,7 +61,7 @@ def test_a_lost_host_costs_its_workers_only_and_the_printed_script_ends_with_the
     printed = processes.run([sys.executable, "-m", "runner", "jobscript", *words], timeout=30)
     (tmp_path / "job.sh").write_text(printed.stdout)
     submit = ["sbatch", "--parsable", "--output", "out", "job.sh"]
-    job = slurm.run(submit, timeout=20, cwd=tmp_path, env=way.variables).stdout.strip()
+    job = slurm.run(submit, timeout=20, cwd=tmp_path, env=way.variables, submits=True).stdout.strip()
     output = tmp_path / "out"
     wait_for((tmp_path / "done").exists, 40, output)
     if hurt == "kill_rank":

@@ -326,7 +326,9 @@ def test_each_gpu_has_one_component_and_the_job_is_requeued_until_all_are_done(
     way = Way("srun", tmp_path, environment, slurm)
     (tmp_path / "scratch").mkdir()
     (tmp_path / "job.py").write_text(WITH_GPUS)
-    finished = slurm.run([sys.executable, "job.py"], timeout=110, cwd=tmp_path, env=way.variables)
+    finished = slurm.run(
+        [sys.executable, "job.py"], timeout=110, cwd=tmp_path, env=way.variables, gone_within=10
+    )
     assert finished.returncode == 0, finished.stderr
     ran = defaultdict(list)
     for line in finished.stdout.splitlines():

@@ -37,7 +37,7 @@ def runner(slurm: VirtualSlurm, environment: dict[str, str], tmp_path: Path) -> 
 
     def run(*words: str, timeout: float = 60, **more: str) -> Finished:
         argv = [sys.executable, "-m", "runner", *words]
-        return slurm.run(argv, timeout=timeout, cwd=tmp_path, env=environ | more)
+        return slurm.run(argv, timeout=timeout, cwd=tmp_path, env=environ | more, submits=True)
 
     return run
 

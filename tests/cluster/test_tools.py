@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 import time
@@ -96,6 +98,28 @@ def test_processes_on_virtual_hosts_are_seen_and_ended(
         left = command.kill()
     assert len(left) >= 5  # srun and its four ranks
     assert not command.processes()
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("submits", [True, False])
+def test_a_job_outlives_the_command_that_submitted_it(submits: bool) -> None:
+    """As `sbatch` does: it passes its environment on to the job, which may start before it has ended."""
+    submit = "env SLURM_JOB_ID=7 setsid sleep 61 > /dev/null 2>&1 & sleep 60"
+    with processes.Command(["bash", "-c", submit], submits=submits) as command:
+        end = time.monotonic() + 30
+        while not (job := [pid for pid, line in all_of(command).items() if line.strip() == "sleep 61"]):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        command.kill()
+        assert len(set(all_of(command)) & set(job)) == submits
+    for pid in job:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def all_of(command: processes.Command) -> dict[int, str]:
+    """Its processes, jobs and all."""
+    return processes.marked(command._mark)
 
 
 @pytest.mark.cluster

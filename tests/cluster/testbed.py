@@ -82,9 +82,10 @@ class VirtualCluster:
         host: str = "head",
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        submits: bool = False,
     ) -> Command:
-        """Start a command on a host (a context manager: nothing of it is left after the block)."""
-        return Command([self._scripts / "tb-exec", host, *argv], cwd=cwd, env=env)
+        """Start a command on a host (a context manager: nothing of it is left but the jobs it submits)."""
+        return Command([self._scripts / "tb-exec", host, *argv], cwd=cwd, env=env, submits=submits)
 
     def run(
         self,
@@ -95,9 +96,10 @@ class VirtualCluster:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         gone_within: float = 2.0,
+        submits: bool = False,
     ) -> Finished:
         """Run a command on a host to its end; fail when it or anything it started does not go in time."""
-        with self.start(argv, host=host, cwd=cwd, env=env) as command:
+        with self.start(argv, host=host, cwd=cwd, env=env, submits=submits) as command:
             return command.wait(timeout=timeout, gone_within=gone_within)
 
     def script(self, name: str, *arguments: str, timeout: float = 60) -> str:
