@@ -61,23 +61,23 @@ class Watch:
         keys = [future.key for future in waited_for]
         workers = sorted(set(waited_for.values()))
 
-        async def ask() -> tuple[set[str], dict[str, set[str]]]:
+        async def ask() -> tuple[set[str], dict[str, set[Any]]]:
             handed_out = await self._client.run_on_scheduler(_handed_out, keys)
-            return handed_out, await self._client.run(_has, keys, workers=workers, on_error="ignore")
+            return handed_out, await self._client.run(_at_work_on, workers=workers, on_error="ignore")
 
-        async def ask_in_time() -> tuple[set[str], dict[str, set[str]]]:
+        async def ask_in_time() -> tuple[set[str], dict[str, set[Any]]]:
             return await asyncio.wait_for(ask(), _ANSWER)
 
         if not keys:
             return []
         try:
-            handed_out, has = self._client.sync(ask_in_time)
+            handed_out, at_work_on = self._client.sync(ask_in_time)
         except Exception:  # noqa: BLE001  whatever is wrong with the cluster is found out, and told, elsewhere
             return []
         return [
             future
             for future, worker in waited_for.items()
-            if future.key in handed_out and worker in has and future.key not in has[worker]
+            if future.key in handed_out and worker in at_work_on and future.key not in at_work_on[worker]
         ]
 
 
@@ -87,7 +87,6 @@ def _handed_out(keys: Iterable[str], dask_scheduler: Scheduler) -> set[str]:
     return {key for key in keys if key not in tasks or tasks[key].state not in _TO_COME}
 
 
-def _has(keys: Iterable[str], dask_worker: Worker) -> set[str]:
-    """On a worker: say which tasks are to come, or run."""
-    tasks = dask_worker.state.tasks
-    return {key for key in keys if key in tasks and tasks[key].state not in _AT_REST}
+def _at_work_on(dask_worker: Worker) -> set[Any]:
+    """On a worker: say which of its tasks are to come, or run; it is not sent what a thousand others have."""
+    return {key for key, task in dask_worker.state.tasks.items() if task.state not in _AT_REST}

@@ -193,18 +193,21 @@ class Drive:
                     self._hear(future)
 
     def _hear(self, future: Future[None]) -> None:
-        bunch = self._running[future]
         if future.status == "error":
             error = future.exception()
             if isinstance(error, KilledWorker):
-                self._worker_died(bunch.worker)
+                self._worker_died(self._running[future].worker)
                 return
             if not isinstance(error, RunnerError):
                 raise LostError(f"a worker cannot run components ({error})") from error
             self._give_up(error)
+        self._end(future)
+
+    def _end(self, future: Future[None]) -> None:
+        """Take what a bunch told that has ended; if that was not heard, what it left."""
+        bunch = self._running.pop(future)
         outcomes = self._told.pop(bunch.number, None)
         self._take(bunch, self._from_the_folder(bunch) if outcomes is None else outcomes)
-        del self._running[future]
 
     def _take(self, bunch: _Bunch, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
@@ -240,9 +243,8 @@ class Drive:
         for worker in {bunch.worker for bunch in self._running.values()} - workers.keys():
             self._worker_died(worker)
         for future in self._watch.forgotten({one: bunch.worker for one, bunch in self._running.items()}):
-            bunch = self._running.pop(future)
             future.cancel(force=True)
-            self._take(bunch, self._from_the_folder(bunch))
+            self._end(future)
         if self._slots:
             self._last_seen = now
         elif workers and self._record.resources:

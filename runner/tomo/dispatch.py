@@ -114,8 +114,8 @@ def run_chunks(
     on_retry : callable
         Called with an attempt that failed, of a chunk that is to be tried again.
     seconds_left : callable
-        Returns the seconds until all must be over; what runs a fifth of them before, but at most 10 s, is
-        given up.
+        Returns the seconds until all must be over; what still runs shortly before is given up, see
+        `last_words`.
 
     Returns
     -------

@@ -22,7 +22,8 @@ from types import TracebackType
 from typing import Self
 
 MARK = "RUNNER_TEST_MARK"
-_IN_JOBS = (b"SLURM_JOB_ID=", b"JOB_ID=", b"OAR_JOB_ID=")
+#: What a process of a batch job has in its environment.
+JOB_VARIABLES = {"slurm": "SLURM_JOB_ID", "sge": "JOB_ID", "oar": "OAR_JOB_ID"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,14 +200,20 @@ def marked(mark: str, *, but_for_jobs: bool = False) -> dict[int, str]:
             continue
         try:
             environ = (folder / "environ").read_bytes().split(b"\0")
-            in_job = any(variable.startswith(_IN_JOBS) for variable in environ)
-            if mark.encode() in environ and not (in_job and but_for_jobs) and not _is_zombie(folder):
+            if mark.encode() not in environ or _is_zombie(folder):
+                continue
+            if not (but_for_jobs and _is_in_job(environ)):
                 found[int(folder.name)] = (
                     (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 )
         except OSError:  # it ended meanwhile, or is somebody else's
             continue
     return found
+
+
+def _is_in_job(environ: Sequence[bytes]) -> bool:
+    names = {variable.partition(b"=")[0].decode(errors="replace") for variable in environ}
+    return not names.isdisjoint(JOB_VARIABLES.values())
 
 
 def _is_zombie(folder: Path) -> bool:

@@ -9,11 +9,8 @@ import time
 import uuid
 from pathlib import Path
 
-from tests.cluster.processes import MARK, Finished, marked
+from tests.cluster.processes import JOB_VARIABLES, MARK, Finished, marked
 from tests.cluster.testbed import VirtualCluster
-
-#: What a process of a job has in its environment.
-JOB_VARIABLES = {"slurm": "SLURM_JOB_ID", "sge": "JOB_ID", "oar": "OAR_JOB_ID"}
 
 
 class Queue:

@@ -277,7 +277,7 @@ class Reconstructor:
 
 def _check_out(out: NDArray[np.float32], shape: tuple[int, ...], sinograms: NDArray[np.number]) -> None:
     if out.shape != shape or out.dtype != np.float32:
-        raise UsageError(f"out is {out.shape} of {out.dtype}, and the slices are {shape} of float32")
+        raise UsageError(f"out is {out.shape} of {out.dtype}", f"the slices take {shape} of float32")
     if not (out.flags.c_contiguous and out.flags.writeable) or np.may_share_memory(out, sinograms):
         raise UsageError(
             "out must be contiguous, writable, and apart from the sinograms",

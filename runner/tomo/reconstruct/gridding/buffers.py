@@ -9,7 +9,7 @@ LANES = (8, 4)
 """How many slices a group may have: as many as suit the cache, or fewer for less memory."""
 
 _LINE = 64  # bytes of a cache line
-_PAGE, _APART = 64, 11  # elements
+_PAGE, _APART = 64, 11  # elements; of eight lanes, so many fill a page of memory
 
 
 def lanes_dtype(lanes: int) -> np.dtype[np.void]:
