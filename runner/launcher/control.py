@@ -69,6 +69,7 @@ class Hub:
         self._heard: dict[int, float] = {}
         self._ticket = ticket
         self._servers: list[asyncio.Server] = []
+        self._served: set[asyncio.Task[None]] = set()
 
     async def open(self, listeners: Sequence[socket.socket]) -> None:
         """Let ranks in."""
@@ -76,7 +77,7 @@ class Hub:
         tls = control_context(keys, server=True) if keys else None
         for listener in listeners:
             server = await asyncio.start_server(
-                self._greet,
+                self._let_in,
                 sock=listener,
                 limit=LONGEST_LINE,
                 ssl=tls,
@@ -110,6 +111,12 @@ class Hub:
         for server in self._servers:
             server.close()
         await asyncio.gather(*(channel.close() for channel in self.channels.values()))
+
+    def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # our task: of one that the server makes, Python 3.11 prints a traceback when the loop ends first
+        task = asyncio.ensure_future(self._greet(reader, writer))
+        self._served.add(task)  # the loop itself does not hold it
+        task.add_done_callback(self._served.discard)
 
     async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         channel = Channel(reader, writer)

@@ -32,9 +32,13 @@ LAUNCHERS = re.compile(
 
 
 @pytest.fixture
-def environment() -> dict[str, str]:
-    """This process's environment without any launcher's or our own settings, one thread per library."""
-    return clean_environment()
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """This process's environment without any launcher's or our own settings, one thread per library.
+
+    Open MPI's own files go to a new folder: it names them after its process number, and what a killed
+    ``mpirun`` leaves keeps a later one that gets the same number from starting (exit code 213).
+    """
+    return clean_environment() | {"PRTE_MCA_prte_local_tmpdir_base": str(tmp_path_factory.mktemp("prte"))}
 
 
 def clean_environment() -> dict[str, str]:

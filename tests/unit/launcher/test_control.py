@@ -43,8 +43,7 @@ def finish(coroutine: Coroutine[Any, Any, None], seconds: float = 20) -> None:
     assert complaints == []
 
 
-@asynccontextmanager
-async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, Ticket]]:
+async def opened(credentials: Credentials | None) -> tuple[Hub, Ticket]:
     """Open a hub as rank 0 does."""
     listeners = listen(["127.0.0.1"])
     ticket = Ticket(
@@ -57,6 +56,13 @@ async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, 
     )
     hub = Hub(ticket)
     await hub.open(listeners)
+    return hub, ticket
+
+
+@asynccontextmanager
+async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, Ticket]]:
+    """Open a hub for the block."""
+    hub, ticket = await opened(credentials)
     try:
         yield hub, ticket
     finally:
@@ -110,6 +116,19 @@ def test_ranks_see_the_end_of_the_hub(credentials: Credentials, secure: bool) ->
             assert await channel.receive() is None
             assert await join(ticket, rank(2), ticket.size, Deadline(1)) is None
 
+    finish(check())
+
+
+@pytest.mark.parametrize("secure", KEYS)
+def test_a_loop_that_ends_with_ranks_inside_says_nothing(credentials: Credentials, secure: bool) -> None:
+    """As rank 0's does when the parent of its processes is killed."""
+
+    async def check() -> None:
+        hub, ticket = await opened(credentials if secure else None)
+        inside.append(await enter(ticket))
+        assert await hub.events.get() == Event(1, {"event": "hello"})
+
+    inside: list[Channel] = []
     finish(check())
 
 
