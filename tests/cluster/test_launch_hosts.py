@@ -48,6 +48,12 @@ def ssh(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
     return ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -n {{rank}} --")
 
 
+def together(ranks: int) -> str:
+    """Return shell words that wait until so many ranks are there, whoever starts slowly."""
+    files = " -a ".join(f"-e met-{rank}" for rank in range(ranks))
+    return f"touch met-$RUNNER_RANK; until [ {files} ]; do sleep 0.05; done; "
+
+
 def wait_for(found: Callable[[], object], command: Command, seconds: float = 15) -> None:
     end = time.monotonic() + seconds
     while not found():
@@ -104,7 +110,8 @@ def test_the_exit_code_is_that_of_rank_0(start: Start, ssh: tuple[str, ...], cod
 
 
 def test_a_rank_that_fails_is_told_and_the_others_go_on(start: Start) -> None:
-    with start("a,b,c", "bash", "-c", "[ $RUNNER_RANK = 1 ] && exit 3; sleep 1; echo done") as command:
+    program = together(3) + "[ $RUNNER_RANK = 1 ] && exit 3; sleep 1; echo done"
+    with start("a,b,c", "bash", "-c", program) as command:
         finished = command.wait(timeout=30)
     assert finished.returncode == 0
     assert finished.stdout == "done\ndone\n"
@@ -112,7 +119,8 @@ def test_a_rank_that_fails_is_told_and_the_others_go_on(start: Start) -> None:
 
 
 def test_a_rank_that_is_killed_is_told(start: Start) -> None:
-    with start("a,b", "bash", "-c", "[ $RUNNER_RANK = 1 ] && kill -KILL $$; sleep 1") as command:
+    program = together(2) + "[ $RUNNER_RANK = 1 ] && kill -KILL $$; sleep 1"
+    with start("a,b", "bash", "-c", program) as command:
         finished = command.wait(timeout=30)
     assert finished.returncode == 0
     assert finished.stderr == "rank 1 @ b: killed by signal 9 (SIGKILL)\n"
@@ -149,13 +157,14 @@ def test_ranks_that_do_not_listen_are_killed(start: Start, tmp_path: Path) -> No
     with start("a", "bash", "-c", program) as command:
         wait_for((tmp_path / "here-0").exists, command)
         command.signal(signal.SIGTERM)
+        told = time.monotonic()
         finished = command.wait(timeout=40)
     assert finished.returncode == 137
-    assert 6 < finished.seconds < 9  # our patience, then the far end's
+    assert 6 < time.monotonic() - told < 9  # our patience, then the far end's
 
 
 def test_others_end_when_rank_0_has_ended(start: Start, tmp_path: Path) -> None:
-    program = "[ $RUNNER_RANK = 0 ] && exit 7; " + WAITS
+    program = f"[ $RUNNER_RANK = 0 ] && {{ until [ -e here-1 ]; do sleep 0.05; done; exit 7; }}; {WAITS}"
     with start("a,b", "bash", "-c", program) as command:
         finished = command.wait(timeout=40)
     assert finished.returncode == 7
@@ -177,13 +186,15 @@ def test_nothing_outlives_a_start_that_is_killed(
 
 
 def test_a_connection_that_breaks_costs_its_rank_only(start: Start, tmp_path: Path) -> None:
-    with start("a,b", "bash", "-c", f"[ $RUNNER_RANK = 0 ] && exec sleep 3; {WAITS}") as command:
+    program = f"[ $RUNNER_RANK = 0 ] && {{ until [ -e go ]; do sleep 0.05; done; exit 0; }}; {WAITS}"
+    with start("a,b", "bash", "-c", program) as command:
         wait_for((tmp_path / "here-1").exists, command)
         (ours,) = (
             pid for pid, line in command.processes().items() if "setsid" in line and "b" in environ_of(pid)
         )
         os.kill(ours, signal.SIGKILL)
-        wait_for(lambda: "told" in command.stdout, command)
+        wait_for(lambda: "told" in command.stdout and "rank 1" in command.stderr, command)
+        (tmp_path / "go").touch()
         finished = command.wait(timeout=20)
     assert finished.returncode == 0
     assert finished.stderr == "rank 1 @ b: killed by signal 9 (SIGKILL)\n"

@@ -133,8 +133,8 @@ def test_of_two_that_begin_at_once_one_wins(local: Way) -> None:
 
 
 def test_the_time_is_over_and_the_next_one_goes_on(local: Way) -> None:
-    words = ["--quiet", JOBS / "maps.py", "scan42", "here", "40", "0.25"]
-    first = local.run("--time-limit", "6s", "--drain", "0", *words, ranks=2)
+    words = ["--quiet", JOBS / "maps.py", "scan42", "here", "40", "0.6"]
+    first = local.run("--time-limit", "10s", "--drain", "0", *words, ranks=2)
     assert first.code == 75, first.err
     assert "components of map scan42 left" in first.err
     begun = times_begun(local)
