@@ -60,7 +60,11 @@ def strike(way: Way, choose: random.Random, longest: float, *, ranks: int = 3) -
     with way.start("--start-timeout", "20s", JOBS / "adds.py", ranks=ranks) as command:
         time.sleep(moment)
         victim = _kill_one(command, choose)
-        finished = command.wait(timeout=_ENDS_WITHIN, gone_within=2.0)
+        try:
+            # a rank that is just starting notices nothing before it has, however long that takes here
+            finished = command.wait(timeout=_ENDS_WITHIN, gone_within=max(2.0, longest))
+        except AssertionError as error:
+            raise AssertionError(f"after the end of {victim!r} at {moment:.2f} s: {error}") from None
     blow = Blow(round(moment, 2), victim, finished.returncode, RESULT in finished.stdout)
     problem = blow.untrue or ("a traceback of ours" if _has_our_traceback(finished.stderr) else "")
     if problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -72,6 +74,24 @@ def test_a_killed_supervisor_leaves_no_file(local: Way) -> None:
         assert list((local.folder / "scratch").iterdir())
         command.signal(signal.SIGKILL)
         command.wait(timeout=5, gone_within=2.0)
+    local.check_nothing_is_left()
+
+
+def test_a_launcher_that_is_gone_before_we_look_leaves_no_rank(local: Way) -> None:
+    """Nobody reads what the rank says: the other end of its pipe was the launcher's."""
+    for folder in ("meet", "scratch"):
+        (local.folder / folder).mkdir()
+    numbers = {"RUNNER_JOB": "orphan", "RUNNER_RANK": "0", "RUNNER_SIZE": "2"}
+    argv = [sys.executable, "-m", "runner", JOBS / "sleeps.py"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ended = subprocess.run(
+            argv, env={**local.variables, **numbers}, stderr=writer, timeout=30, check=False
+        )
+    finally:
+        os.close(writer)
+    assert ended.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
     local.check_nothing_is_left()
 
 

@@ -65,8 +65,8 @@ class TicketFile:
             ) from error
 
     def _sweep(self) -> None:
-        """Remove the tickets of starts that were killed before they could."""
-        for path in self.folder.glob("*.ticket"):
+        """Remove the tickets of starts that were killed before they could, or before it had its name."""
+        for path in (*self.folder.glob("*.ticket"), *self.folder.glob(".*.ticket.*")):
             with suppress(OSError, StartError):
                 if has_ended(Ticket.from_bytes(path.read_bytes()).owner):
                     path.unlink()

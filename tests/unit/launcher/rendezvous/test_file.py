@@ -159,6 +159,13 @@ def test_tickets_of_starts_that_were_killed_are_swept(file: TicketFile) -> None:
     }
     for name, ticket in others.items():
         TicketFile(file.folder, name).publish(ticket)
+        (file.folder / f".{name}.ticket.0123456789ab").write_bytes(ticket.to_bytes())  # not named yet
     file.publish(TICKET)
-    left = sorted(path.stem for path in file.folder.iterdir())
-    assert left == ["elsewhere", "openmpi-7", "running"]
+    left = sorted(path.name for path in file.folder.iterdir())
+    assert left == [
+        ".elsewhere.ticket.0123456789ab",
+        ".running.ticket.0123456789ab",
+        "elsewhere.ticket",
+        "openmpi-7.ticket",
+        "running.ticket",
+    ]
