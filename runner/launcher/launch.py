@@ -75,7 +75,7 @@ def launch(program: Program, options: LaunchOptions, environ: Mapping[str, str],
     crew = Crew(environ)
     try:
         if place.launcher != "none":  # a person may well close the shell that started us in the background
-            stop_without_parent(parent)
+            stop_without_parent(parent, environ)
         facts = gather_facts(place, allocation, environ, options)
         rank = Rank(
             place=place,

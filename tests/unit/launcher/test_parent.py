@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import socket
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.launcher.parent import nobody_reads
+from runner.launcher.parent import has_left, is_broken
 
 
 @contextmanager
@@ -26,6 +27,12 @@ def a_pipe(tmp_path: Path, *, read: bool) -> Iterator[int]:
 def a_terminal(tmp_path: Path, *, read: bool) -> Iterator[int]:
     master, terminal = pty.openpty()
     yield from _held(master, terminal, read)
+
+
+@contextmanager
+def a_socket(tmp_path: Path, *, read: bool) -> Iterator[int]:
+    ours, theirs = socket.socketpair()
+    yield from _held(ours.detach(), theirs.detach(), read)
 
 
 @contextmanager
@@ -52,19 +59,34 @@ def _held(reader: int, writer: int, read: bool) -> Iterator[int]:
         (a_pipe, False, True),
         (a_terminal, True, False),
         (a_terminal, False, True),
+        (a_socket, True, False),
+        (a_socket, False, True),
         (a_file, False, False),
     ],
 )
 def test_who_reads(tmp_path: Path, kind: type, read: bool, expected: bool) -> None:
     with kind(tmp_path, read=read) as descriptor:
-        assert nobody_reads(descriptor) is expected
+        assert is_broken(descriptor) is expected
 
 
 def test_a_descriptor_that_is_closed_tells_nothing() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     os.close(writer)
-    assert not nobody_reads(writer)
+    assert not is_broken(writer)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(a_socket, True), (a_pipe, False), (a_file, False)])
+def test_only_a_socket_is_the_one_of_mpich(tmp_path: Path, kind: type, expected: bool) -> None:
+    """The number may have come from a rank of another job, whose descriptors are not here."""
+    with kind(tmp_path, read=False) as descriptor:
+        assert has_left({"PMI_FD": str(descriptor)}) is expected
+
+
+@pytest.mark.parametrize("number", ["", "none", "-1", "9999", "99999999999999999999"])
+def test_a_number_of_nothing_tells_nothing(number: str) -> None:
+    assert not has_left({"PMI_FD": number})
+    assert not has_left({})
 
 
 CHILD = """
