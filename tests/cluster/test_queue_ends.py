@@ -81,6 +81,7 @@ def test_a_job_goes_on_without_a_lost_host(queue: Queue) -> None:
     lost = re.search(r"^ +3 +(node\d) ", queue.log(job), re.MULTILINE)
     assert lost
     queue.cluster.kill_host(lost[1])
+    (queue.folder / "struck").touch()
     try:
         wait_for(lambda: "all done" in queue.output(job), 60, queue, job)
         if queue.name == "oar":  # Grid Engine waits for the lost host to come back, or to be silent for 20 s
