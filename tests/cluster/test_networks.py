@@ -181,7 +181,8 @@ def take(port_holder: socket.socket, port: int) -> None:
     while time.monotonic() < end:
         with suppress(OSError):
             port_holder.bind(("127.0.0.1", port))
-            return port_holder.listen()
+            port_holder.listen()
+            return
         time.sleep(0.1)
 
 
