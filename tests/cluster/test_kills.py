@@ -40,10 +40,11 @@ def first(command: Command, pattern: str) -> int:
 def interrupt_srun(launcher: int, command: Command) -> None:
     """Press Ctrl-C as srun wants it: twice in a second, and not once more."""
     end = time.monotonic() + 20
+    answers = re.compile("one more within|sending Ctrl-C")
     while command.running() and "sending Ctrl-C" not in command.stderr:
-        heard = command.stderr.count("srun: ")
+        heard = len(answers.findall(command.stderr))
         os.kill(launcher, signal.SIGINT)
-        while command.running() and command.stderr.count("srun: ") == heard:
+        while command.running() and len(answers.findall(command.stderr)) == heard:
             assert time.monotonic() < end, command.stderr
             time.sleep(0.02)
 
