@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,11 +99,18 @@ def started(kind: type[VirtualCluster]) -> Iterator[VirtualCluster]:
 
 @pytest.fixture
 def slurm(slurm_cluster: VirtualSlurm) -> Iterator[VirtualSlurm]:
-    """The virtual SLURM in good order; hosts are repaired and the test's own jobs cancelled afterwards."""
+    """The virtual SLURM in good order; hosts are repaired and the test's own jobs cancelled afterwards.
+
+    A job that is about to end still has its hosts: the next test would not get the first ones.
+    """
     before = slurm_cluster.jobs()
     yield slurm_cluster
     slurm_cluster.repair()
-    slurm_cluster.cancel(slurm_cluster.jobs() - before)
+    slurm_cluster.cancel(left := slurm_cluster.jobs() - before)
+    end = time.monotonic() + 30
+    while left and time.monotonic() < end:
+        time.sleep(0.1)
+        left = slurm_cluster.jobs() - before
 
 
 @pytest.fixture

@@ -18,8 +18,10 @@ exec env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" T
 PBSDSH = f"""#!/bin/bash
 [ "$1 $3" = "-n --" ] || exit 2
 hosts=($NODES); host=${{hosts[$2]}}; shift 3
+told=
+trap 'told=yes; [ -z "$!" ] || kill -TERM "$!"' TERM
 env -i PATH=/usr/bin:/bin HOME="$HOME" {MARK}="${MARK}" HOST_SAYS="$host" setsid "$@" < /dev/null &
-trap 'kill -TERM "$!"' TERM
+[ -z "$told" ] || kill -TERM "$!"
 wait "$!"; code=$?
 kill -0 "$!" 2> /dev/null && {{ wait "$!"; code=$?; }}
 exit "$code"
@@ -82,6 +84,7 @@ def install(folder: Path, **programs: str) -> None:
 
 
 #: A small LSF in the folder above its commands: jobs of this machine, each when the one it waits for is over.
+#: What its commands read is whole, and a job is either ended before it begins or has a process to end.
 BSUB = """#!/bin/bash
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p lsf
@@ -89,16 +92,19 @@ number=$(cat lsf/last 2> /dev/null || echo 100)
 echo $((number + 1)) > lsf/last
 cat > "lsf/$number.sh"
 [ "$1" = -w ] && after=$(tr -dc 0-9 <<< "$2")
-echo "PEND -" > "lsf/$number.state"
+state() { echo "$1" > "lsf/$number.new" && mv "lsf/$number.new" "lsf/$number.state"; }
+state "PEND -"
 export LSB_JOBID=$number LSB_JOBINDEX=0 LS_SUBCWD=$OLDPWD LSB_DJOB_HOSTFILE=$PWD/hosts
 name=$(sed -n 's/^#BSUB -o //p' "lsf/$number.sh"); output=$OLDPWD/${name/\\%J/$number}
 (
     while [ -n "$after" ] && ! grep -qE "DONE|EXIT" "lsf/$after.state"; do sleep 0.1; done
+    exec 8>> lsf/lock; flock 8
     grep -q EXIT "lsf/$number.state" && exit
-    echo "RUN -" > "lsf/$number.state"
-    bash "lsf/$number.sh" > "$output" 2>&1 & echo "$!" > "lsf/$number.pid"
+    state "RUN -"
+    bash "lsf/$number.sh" > "$output" 2>&1 8>&- & echo "$!" > "lsf/$number.pid"
+    exec 8>&-
     wait "$!"; code=$?
-    if [ "$code" = 0 ]; then echo "DONE -"; else echo "EXIT $code"; fi > "lsf/$number.state"
+    if [ "$code" = 0 ]; then state "DONE -"; else state "EXIT $code"; fi
 ) > /dev/null 2>&1 < /dev/null &
 echo "Job <$number> is submitted to default queue <normal>."
 """
@@ -108,8 +114,9 @@ cat "lsf/${!#}.state" 2> /dev/null || { echo "Job <${!#}> is not found" >&2; exi
 """
 BKILL = """#!/bin/bash
 cd "$(dirname "$0")/.." || exit 1
+exec 8>> lsf/lock; flock 8
 for number in "$@"; do
     [ -e "lsf/$number.pid" ] && kill -TERM "$(cat "lsf/$number.pid")" && continue
-    echo "EXIT 143" > "lsf/$number.state"
+    echo "EXIT 143" > "lsf/$number.new" && mv "lsf/$number.new" "lsf/$number.state"
 done
 """

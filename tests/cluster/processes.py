@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,9 @@ from typing import Self
 MARK = "RUNNER_TEST_MARK"
 #: What a process of a batch job has in its environment.
 JOB_VARIABLES = {"slurm": "SLURM_JOB_ID", "sge": "JOB_ID", "oar": "OAR_JOB_ID"}
+
+#: So much longer something may take, seconds, where processes wait for a core, the disk or memory.
+_MOST_DELAY = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,8 @@ class Finished:
         From the start to the end of the command itself.
     gone_after : float
         From the end of the command to that of the last process it had started.
+    delay : float
+        How much of all that a busy machine may be the reason for, see `delay_since`.
     """
 
     returncode: int
@@ -47,6 +52,7 @@ class Finished:
     stderr: str
     seconds: float
     gone_after: float
+    delay: float
 
 
 class Command:
@@ -71,6 +77,7 @@ class Command:
         self._stdout = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the command)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self._started = time.monotonic()
+        self._stalled = stalled()
         self._process = subprocess.Popen(
             self.argv,
             cwd=cwd,
@@ -125,14 +132,13 @@ class Command:
         ------
         AssertionError
             If the command does not end in `timeout` seconds, or a process of it still lives
-            `gone_within` seconds later. Both say what was written and what was left; all is killed.
+            `gone_within` seconds later; on a busy machine a little more. Both say what was written and
+            what was left; all is killed.
         """
-        try:
-            returncode = self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(self._report(f"did not end in {timeout:g} s", self.kill())) from None
-        ended = time.monotonic()
+        returncode = self._end_within(timeout)
+        ended, before = time.monotonic(), stalled()
         left = _poll(self.processes, until=ended + gone_within)
+        left = left and _poll(self.processes, until=time.monotonic() + delay_since(before))
         gone_after = time.monotonic() - ended
         if left:
             self.kill()
@@ -143,7 +149,16 @@ class Command:
             stderr=self.stderr,
             seconds=ended - self._started,
             gone_after=gone_after,
+            delay=delay_since(self._stalled),
         )
+
+    def _end_within(self, timeout: float) -> int:
+        before = stalled()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(delay_since(before))
+        raise AssertionError(self._report(f"did not end in {timeout:g} s", self.kill()))
 
     def kill(self) -> dict[int, str]:
         """End everything of the command; return what was still alive."""
@@ -211,13 +226,46 @@ def marked(mark: str, *, but_for_jobs: bool = False) -> dict[int, str]:
     return found
 
 
+def eldest(pids: Iterable[int]) -> int:
+    """Return the one of some processes that none of the others has started: numbers are used again."""
+    some = set(pids)
+    (found,) = (pid for pid in some if int(_status(Path(f"/proc/{pid}"))[1]) not in some)
+    return found
+
+
+def stalled() -> float:
+    """Seconds since the machine began in which some process waited for a core, the disk or memory."""
+    found = 0.0
+    for what in ("cpu", "io", "memory"):
+        with contextlib.suppress(OSError):  # not every kernel counts it
+            some = Path(f"/proc/pressure/{what}").read_text().splitlines()[0]
+            found += int(some.rpartition("=")[2]) / 1e6
+    return found
+
+
+def delay_since(before: float) -> float:
+    """How much longer something may have taken because the machine had too much to do.
+
+    Parameters
+    ----------
+    before : float
+        What `stalled` was when it began.
+    """
+    return min(stalled() - before, _MOST_DELAY)
+
+
 def _is_in_job(environ: Sequence[bytes]) -> bool:
     names = {variable.partition(b"=")[0].decode(errors="replace") for variable in environ}
     return not names.isdisjoint(JOB_VARIABLES.values())
 
 
 def _is_zombie(folder: Path) -> bool:
-    return (folder / "stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+    return _status(folder)[0] in {"Z", "X"}
+
+
+def _status(folder: Path) -> list[str]:
+    """The state of a process, its parent, and all that follows."""
+    return (folder / "stat").read_text().rpartition(")")[2].split()
 
 
 def _poll(look: Callable[[], dict[int, str]], *, until: float) -> dict[int, str]:

@@ -75,7 +75,7 @@ class Queue:
         end = time.monotonic() + 90
         while marked(mark) and time.monotonic() < end:
             time.sleep(0.2)
-        code = self.run("wait", job).returncode
+        code = self.run("wait", job, timeout=150).returncode
         end = time.monotonic() + 5
         while left := marked(mark):
             assert time.monotonic() < end, left

@@ -72,6 +72,7 @@ def test_by_jobs_of_a_queue(slurm: VirtualSlurm, local: Way) -> None:
     assert (finished.returncode, finished.stdout) == (0, "total 90\n"), finished.stderr
 
 
+@pytest.mark.timeout(300)  # two programs that wait for their jobs, and the batch system itself is started
 def test_by_jobs_of_other_queues(queue: Queue, local: Way) -> None:
     """Neither hands the environment of the submission to its jobs: what workers import must be said."""
     write_scan(local.folder / "scan.nx", Settings(columns=48, rows=32, angles=40))

@@ -33,7 +33,7 @@ def test_exit_code_is_the_jobs(way: Way, how: str, code: int, said: str) -> None
     result = way.run(JOBS / "ends.py", how)
     assert result.code == code, result.err
     assert said in result.err
-    assert seconds_after_last_statement(way, result.ended_at) < 2.0
+    assert seconds_after_last_statement(way, result.ended_at) < 2.0 + result.finished.delay
     assert result.err.count("Traceback") == (how in ("raise", "SIGINT"))
 
 

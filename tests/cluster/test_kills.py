@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.processes import Command
+from tests.cluster.processes import Command, eldest
 from tests.cluster.random_kills import strike_often
 from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm
 from tests.cluster.ways import JOBS, Way
@@ -34,7 +34,19 @@ def wait_until_it_sleeps(way: Way, command: Command) -> None:
 
 def first(command: Command, pattern: str) -> int:
     """Return the eldest process of a job whose command line is so."""
-    return min(pid for pid, line in command.processes().items() if re.match(pattern, line))
+    return eldest(pid for pid, line in command.processes().items() if re.match(pattern, line))
+
+
+def interrupt_srun(launcher: int, command: Command) -> None:
+    """Press Ctrl-C as srun wants it: twice in a second, and not once more."""
+    end = time.monotonic() + 20
+    answers = re.compile("one more within|sending Ctrl-C")
+    while command.running() and "sending Ctrl-C" not in command.stderr:
+        heard = len(answers.findall(command.stderr))
+        os.kill(launcher, signal.SIGINT)
+        while command.running() and len(answers.findall(command.stderr)) == heard:
+            assert time.monotonic() < end, command.stderr
+            time.sleep(0.02)
 
 
 def check_the_next_start_finds_nothing(way: Way) -> None:
@@ -54,11 +66,10 @@ def test_a_signal_to_the_launcher_ends_all_and_is_no_success(way: Way, number: s
     with way.start(JOBS / "sleeps.py") as command:
         wait_until_it_sleeps(way, command)
         launcher = first(command, LAUNCHERS.get(way.name, ".*"))
-        # a shell cannot trap the SIGINT that it was started without
-        os.kill(launcher, signal.SIGTERM if way.batch else number)
         if way.name == "srun" and number == signal.SIGINT:
-            time.sleep(0.2)
-            os.kill(launcher, number)  # srun wants it twice in a second
+            interrupt_srun(launcher, command)
+        else:  # a shell cannot trap the SIGINT that it was started without
+            os.kill(launcher, signal.SIGTERM if way.batch else number)
         finished = command.wait(timeout=10)
     if way.name == "local":
         assert finished.returncode == 128 + number

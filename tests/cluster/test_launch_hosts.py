@@ -54,7 +54,11 @@ def together(ranks: int) -> str:
     return f"touch met-$RUNNER_RANK; until [ {files} ]; do sleep 0.05; done; "
 
 
-def wait_for(found: Callable[[], object], command: Command, seconds: float = 15) -> None:
+#: Rank 0 goes on when the test says so.
+UNTIL_GO = "until [ -e go ]; do sleep 0.05; done; "
+
+
+def wait_for(found: Callable[[], object], command: Command, seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not found():
         assert command.running(), command.stderr
@@ -94,40 +98,48 @@ def test_a_large_environment_arrives(start: Start) -> None:
 
 
 def test_the_environment_is_on_no_command_line(start: Start, tmp_path: Path) -> None:
-    with start("a", "bash", "-c", "touch here; sleep 0.5", SECRET="hunter2") as command:
+    with start("a", "bash", "-c", f"touch here; {UNTIL_GO}", SECRET="hunter2") as command:
         wait_for((tmp_path / "here").exists, command)
         lines = command.processes().values()
         assert len(lines) >= 3
         assert not any("hunter2" in line for line in lines)
+        (tmp_path / "go").touch()
         command.wait(timeout=20)
 
 
 @pytest.mark.parametrize("code", [0, 5])
 def test_the_exit_code_is_that_of_rank_0(start: Start, ssh: tuple[str, ...], code: int) -> None:
-    with start("a,b", "bash", "-c", f"[ $RUNNER_RANK = 1 ] || exit {code}", ssh=ssh) as command:
+    with start("a,b", "bash", "-c", together(2) + f"[ $RUNNER_RANK = 1 ] || exit {code}", ssh=ssh) as command:
         finished = command.wait(timeout=30)
     assert (finished.returncode, finished.stderr) == (code, "")
 
 
-def test_a_rank_that_fails_is_told_and_the_others_go_on(start: Start) -> None:
-    program = together(3) + "[ $RUNNER_RANK = 1 ] && exit 3; sleep 1; echo done"
+def test_a_rank_that_fails_is_told_and_the_others_go_on(start: Start, tmp_path: Path) -> None:
+    last = "until [ $RUNNER_RANK = 2 -o -e done-2 ]; do sleep 0.05; done; echo done; touch done-$RUNNER_RANK"
+    program = together(3) + f"[ $RUNNER_RANK = 1 ] && exit 3; {UNTIL_GO}{last}"
     with start("a,b,c", "bash", "-c", program) as command:
+        wait_for(lambda: "rank 1" in command.stderr, command)
+        (tmp_path / "go").touch()
         finished = command.wait(timeout=30)
     assert finished.returncode == 0
     assert finished.stdout == "done\ndone\n"
     assert finished.stderr == "rank 1 @ b: ended with exit code 3\n"
 
 
-def test_a_rank_that_is_killed_is_told(start: Start) -> None:
-    program = together(2) + "[ $RUNNER_RANK = 1 ] && kill -KILL $$; sleep 1"
+def test_a_rank_that_is_killed_is_told(start: Start, tmp_path: Path) -> None:
+    program = together(2) + f"[ $RUNNER_RANK = 1 ] && kill -KILL $$; {UNTIL_GO}"
     with start("a,b", "bash", "-c", program) as command:
+        wait_for(lambda: "rank 1" in command.stderr, command)
+        (tmp_path / "go").touch()
         finished = command.wait(timeout=30)
     assert finished.returncode == 0
     assert finished.stderr == "rank 1 @ b: killed by signal 9 (SIGKILL)\n"
 
 
-def test_a_host_that_cannot_be_reached_is_told(start: Start) -> None:
-    with start("a,broken", "sleep", "1") as command:
+def test_a_host_that_cannot_be_reached_is_told(start: Start, tmp_path: Path) -> None:
+    with start("a,broken", "bash", "-c", UNTIL_GO) as command:
+        wait_for(lambda: "rank 1" in command.stderr, command)
+        (tmp_path / "go").touch()
         finished = command.wait(timeout=30)
     assert finished.returncode == 0
     assert "No route to host" in finished.stderr
@@ -156,11 +168,11 @@ def test_ranks_that_do_not_listen_are_killed(start: Start, tmp_path: Path) -> No
     program = f"trap '' TERM; touch here-$RUNNER_RANK; {FOR_EVER}"
     with start("a", "bash", "-c", program) as command:
         wait_for((tmp_path / "here-0").exists, command)
-        command.signal(signal.SIGTERM)
         told = time.monotonic()
+        command.signal(signal.SIGTERM)
         finished = command.wait(timeout=40)
     assert finished.returncode == 137
-    assert 6 < time.monotonic() - told < 9  # our patience, then the far end's
+    assert 6 < time.monotonic() - told < 9 + finished.delay  # our patience, then the far end's
 
 
 def test_others_end_when_rank_0_has_ended(start: Start, tmp_path: Path) -> None:

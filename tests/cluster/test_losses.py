@@ -43,6 +43,7 @@ def test_a_killed_rank_costs_its_workers_only(four_hosts: Way, slurm: VirtualSlu
     with four_hosts.start(JOBS / "outlives.py", "24", ranks=4) as command:
         wait_for_progress(four_hosts, command)
         slurm.run(["kill", "-KILL", pid_of(3, "node4", command)], host="node4", timeout=10)
+        (four_hosts.folder / "struck").touch()
         finished = command.wait(timeout=60)
     assert "all done" in finished.stdout
     assert "rank 3 @ node4: lost: its connection ended" in finished.stderr
@@ -70,7 +71,8 @@ def test_a_lost_host_costs_its_workers_only_and_the_printed_script_ends_with_the
         slurm.run(["kill", "-KILL", row[1]], host="node4", timeout=10)
     else:
         getattr(slurm, hurt)("node4")
-    wait_for(lambda: "rank 3 @ node4: lost" in output.read_text(), 10, output)
+    (tmp_path / "struck").touch()
+    wait_for(lambda: "rank 3 @ node4: lost" in output.read_text(), 30, output)
     state = ["tb-exec", "head", "scontrol", "--oneliner", "show", "job", job]
     over = "JobState=(COMPLETING|COMPLETED|FAILED|NODE_FAIL)"
     wait_for(lambda: re.search(over, slurm.script(*state)), 60, output)

@@ -20,7 +20,7 @@ import pytest
 
 from tests.cluster.processes import Command, Finished
 from tests.cluster.testbed import why_not
-from tests.cluster.ways import JOBS, Way
+from tests.cluster.ways import JOBS, WAITING, Way
 
 pytestmark = pytest.mark.cluster
 
@@ -141,13 +141,13 @@ def test_networks_that_swallow_everything_are_passed_over(hosts: TwoHosts, local
     assert "tls://10.99.0.1:" in first.stderr
     ready = re.search(r"ready in ([0-9.]+) s", first.stderr)
     assert ready
-    assert float(ready[1]) < 8.0  # 1 s for the four, after one another it would be 12
+    assert float(ready[1]) < 8.0 + first.delay  # 1 s for the four, after one another it would be 12
 
 
 def test_no_network_is_named(hosts: TwoHosts, local: Way) -> None:
-    first, second = hosts.run(local, "--start-timeout", "6s")
+    first, second = hosts.run(local, "--start-timeout", "10s")
     assert (first.returncode, second.returncode) == (69, 69)
-    assert "1 of 2 ranks: 1 did not arrive within 6 s" in first.stderr
+    assert "1 of 2 ranks: 1 did not arrive within 10 s" in first.stderr
     assert second.stderr.startswith(
         "runner: rank 0 @ first has no network address but 127.0.0.1, second cannot"
     )
@@ -160,7 +160,7 @@ def test_no_network_and_other_hosts_end_at_once(hosts: TwoHosts, local: Way) -> 
     way = Way("local", local.folder, {**local.environment, **open_mpi, "RUNNER_JOB": "x"})
     inside = ["ip", "netns", "exec", hosts.names[2], sys.executable, "-m", "runner", "--rendezvous", "file"]
     with Command([*inside, "-c", JOB], cwd=way.folder, env=way.environment) as command:
-        ended = command.wait(timeout=10)
+        ended = command.wait(timeout=30)
     assert ended.returncode == 69
     assert "has no network address but 127.0.0.1, the other hosts cannot reach it" in ended.stderr
 
@@ -168,15 +168,22 @@ def test_no_network_and_other_hosts_end_at_once(hosts: TwoHosts, local: Way) -> 
 def test_the_dashboard_that_is_printed_answers(local: Way) -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            taken.bind(("127.0.0.1", 8787))
-            taken.listen()
-        except OSError:
-            pass  # by somebody else: as good
+        take(taken, 8787)
         with local.start("-c", "import time; time.sleep(60)", ranks=1) as command:
             url = printed_dashboard(command)
             assert ":8787/" not in url
             assert "Dask" in fetch(url)
+
+
+def take(port_holder: socket.socket, port: int) -> None:
+    """Take a port as soon as it is free; if somebody else keeps it, that is as good."""
+    end = time.monotonic() + 30  # another test may have it for a moment
+    while time.monotonic() < end:
+        with suppress(OSError):
+            port_holder.bind(("127.0.0.1", port))
+            port_holder.listen()
+            return
+        time.sleep(0.1)
 
 
 def printed_dashboard(command: Command) -> str:
@@ -233,7 +240,7 @@ def test_a_chosen_folder_that_is_missing_is_an_error(local: Way) -> None:
 def test_ranks_without_their_scratch_folder_end_at_once(way: Way) -> None:
     """None of them waits for rank 0, which says the same and comes to no meeting."""
     with way.start("--scratch", "/not/there", JOBS / "ends.py", "success") as command:
-        ended = command.wait(timeout=20, gone_within=2.0)
+        ended = command.wait(timeout=40, gone_within=2.0)
     assert ended.returncode == 73
     assert "scratch folder /not/there on " in ended.stderr
     assert "did not answer" not in ended.stderr
@@ -255,7 +262,7 @@ def test_a_full_folder_in_memory_is_told_of(local: Way, memory_folder: Path) -> 
     )
     assert f"scratch folder {memory_folder} has only 0 B left" in ended.stderr
     assert "Traceback" not in ended.stderr
-    assert len(ended.stderr.splitlines()) <= 10
+    assert len(WAITING.sub("", ended.stderr).splitlines()) <= 10
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")

@@ -28,7 +28,7 @@ import sys, time, urllib.error, urllib.request
 from bokeh.client import pull_session
 
 url = f"http://127.0.0.1:{sys.argv[1]}/status"
-end = time.monotonic() + 20
+end = time.monotonic() + 40
 while True:
     try:
         print(urllib.request.urlopen(url, timeout=10).status)
@@ -115,7 +115,7 @@ def test_dashboard_and_kernel_on_a_machine_at_home(
         line = line.replace("8787:127.0.0.1:8787 node07", f"19999:127.0.0.1:{port} {host}")
         with tunnel(slurm, line, 19999, environment):
             argv = [sys.executable, "-c", OPEN_DASHBOARD, "19999"]
-            opened = slurm.run(argv, timeout=30, host=HOME, env=environment)
+            opened = slurm.run(argv, timeout=60, host=HOME, env=environment)
         assert (opened.returncode, opened.stdout) == (0, "200\nDask: Status\n"), opened.stderr
 
         fetch = "; ".join([line_of_page("umask"), line_of_page("ssh login cat"), line_of_page("sed -i")])
@@ -127,5 +127,5 @@ def test_dashboard_and_kernel_on_a_machine_at_home(
         )
         with tunnel(slurm, line, 18786, environment):
             argv = [sys.executable, "-c", CONNECT, "away.json"]
-            computed = slurm.run(argv, timeout=30, host=HOME, cwd=tmp_path, env=environment)
+            computed = slurm.run(argv, timeout=60, host=HOME, cwd=tmp_path, env=environment)
         assert (computed.returncode, computed.stdout) == (0, "285\n"), computed.stderr

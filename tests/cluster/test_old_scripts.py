@@ -121,10 +121,11 @@ def test_a_client_elsewhere_computes_and_shuts_down(local: Way) -> None:
 
 def test_a_plain_client_where_nothing_is_encrypted(local: Way) -> None:
     file = local.folder / "cluster.json"
-    with local.start("--insecure", "--scheduler-file", file, "serve", "--idle", "1s", ranks=1) as command:
+    with local.start("--insecure", "--scheduler-file", file, "serve", "--idle", "8s", ranks=1) as command:
+        # within those 8 s, which begin with the scheduler
         with Client(scheduler_file=str(there(file, command)), timeout=10, set_as_default=False) as client:
             assert client.submit(sum, [1, 2]).result(timeout=10) == 3
-        finished = command.wait(timeout=20)
+        finished = command.wait(timeout=40)
     assert finished.returncode == 0
     assert "no task for" in finished.stderr
 

@@ -81,7 +81,7 @@ def test_a_job_from_its_submission_to_its_exit_code(runner: Runner, tmp_path: Pa
 def test_a_chain_goes_on_until_all_is_done(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "work" / "ends").write_text("75 0")  # nothing says how a third run would end
     jobs = submitted(runner, "--parts", "3", "job.py")
-    assert runner("wait", jobs[2]).returncode == 0
+    assert runner("wait", jobs[2], timeout=100).returncode == 0
     assert [runner("wait", job).returncode for job in jobs] == [75, 0, 0]
     said = "an earlier part of this chain ended with exit code 0: nothing is left to do"
     assert [said in runner("log", job).stdout for job in jobs] == [False, False, True]

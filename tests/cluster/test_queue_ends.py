@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 
 from runner.tomo.simulate import Settings, write_scan
 from tests.cluster.conftest import clean_environment
+from tests.cluster.processes import JOB_VARIABLES, marked
 from tests.cluster.queues import Queue
 from tests.cluster.volumes import pixels, slices_there
 from tests.cluster.ways import JOBS, Way
@@ -46,6 +50,14 @@ def long_reference(long_scan: Path) -> np.ndarray:
     return pixels(long_scan.parent / "reference.h5")
 
 
+def freeze_workers(queue: Queue, job: str) -> None:
+    """Have a job's workers stand still, lest they are done before somebody has ended it."""
+    for pid in marked(f"{JOB_VARIABLES[queue.name]}={job}"):
+        with suppress(OSError):  # it ended meanwhile
+            if Path(f"/proc/{pid}/comm").read_text().startswith("runner worker"):
+                os.kill(pid, signal.SIGSTOP)
+
+
 def test_the_clock_and_a_person_end_jobs_in_order(
     queue: Queue, local: Way, long_scan: Path, long_reference: np.ndarray
 ) -> None:
@@ -58,6 +70,7 @@ def test_the_clock_and_a_person_end_jobs_in_order(
     (ended,) = queue.submit("--starter", "hosts", *words)
     partial = queue.folder / "volume.h5.partial"
     wait_for(lambda: slices_there(partial) >= 16, 60, queue, ended)
+    freeze_workers(queue, ended)
     cancelled = queue.run("cancel", ended)
     assert cancelled.returncode == 0, cancelled.stderr
     assert queue.wait(ended) == 143, queue.log(ended)
@@ -81,6 +94,7 @@ def test_a_job_goes_on_without_a_lost_host(queue: Queue) -> None:
     lost = re.search(r"^ +3 +(node\d) ", queue.log(job), re.MULTILINE)
     assert lost
     queue.cluster.kill_host(lost[1])
+    (queue.folder / "struck").touch()
     try:
         wait_for(lambda: "all done" in queue.output(job), 60, queue, job)
         if queue.name == "oar":  # Grid Engine waits for the lost host to come back, or to be silent for 20 s

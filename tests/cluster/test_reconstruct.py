@@ -199,7 +199,7 @@ def test_a_wrong_request_is_one_line_and_nothing_written(
 def check_refused(way: Way, words: list[str], code: int, said: str) -> None:
     result = way.run("--quiet", *words, ranks=1)
     assert result.code == code, result.err
-    lines = result.err.splitlines()
+    lines = result.said.splitlines()
     assert len(lines) == 1, result.err
     assert said in lines[0]
     assert not list(way.folder.glob("**/volume*"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import signal
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ import pytest
 from tests.cluster.mpi import MpiLauncher
 from tests.cluster.processes import Command, Finished
 from tests.cluster.testbed import SBATCH_WAIT, VirtualSlurm, why_not
-from tests.cluster.ways import JOBS, Way
+from tests.cluster.ways import JOBS, WAITING, Way
 
 pytestmark = pytest.mark.cluster
 
@@ -38,11 +39,26 @@ def start(way: Way, rank: int, *words: str | Path, name: str = "a-name", size: i
     return one.start("-q", "--no-dashboard", *words, ranks=1)
 
 
-def run_two(way: Way, *words: str | Path) -> tuple[Finished, Finished]:
-    """Start rank 1, which finds what is there, and then rank 0."""
+def run_two(way: Way, ticket: Path, *words: str | Path) -> tuple[Finished, Finished]:
+    """Start rank 1, which finds what is there, and then rank 0.
+
+    Rank 1 does not look again before rank 0 has put its ticket there: its patience is short.
+    """
+    found = ticket.read_bytes()
     with start(way, 1, *words) as one:
-        time.sleep(0.7)
+        end = time.monotonic() + 20
+        while len(one.processes()) < 2:  # from then on it looks for rank 0
+            assert one.running(), one.stderr
+            assert time.monotonic() < end, one.stderr
+            time.sleep(0.02)
+        time.sleep(0.5)
+        one.signal(signal.SIGSTOP)
         with start(way, 0, *words) as zero:
+            while ticket.read_bytes() == found:
+                assert zero.running(), zero.stderr
+                assert time.monotonic() < end, zero.stderr
+                time.sleep(0.02)
+            one.signal(signal.SIGCONT)
             return zero.wait(timeout=30), one.wait(timeout=10)
 
 
@@ -58,9 +74,9 @@ def test_a_file_that_is_no_ticket_of_ours_is_replaced(local: Way, what: str) -> 
         if reason := why_not():
             pytest.skip(reason)
         os.chown(ticket, pwd.getpwnam("nobody").pw_uid, -1)
-    zero, one = run_two(local, JOBS / "ends.py", "exit3")
+    zero, one = run_two(local, ticket, JOBS / "ends.py", "exit3")
     assert (zero.returncode, one.returncode) == (3, 0), zero.stderr + one.stderr
-    assert (zero.stderr, one.stderr) == ("", "")
+    assert (WAITING.sub("", zero.stderr), one.stderr) == ("", "")
     local.check_nothing_is_left()
 
 
@@ -70,7 +86,7 @@ def test_a_foreign_ticket_that_stays_is_named(local: Way) -> None:
     ticket.write_text(json.dumps(STALE))
     ticket.chmod(0o644)
     with start(local, 1, JOBS / "ends.py", "success") as one:
-        ended = one.wait(timeout=10)
+        ended = one.wait(timeout=30)
     assert ended.returncode == 69
     assert ended.stderr.count("\n") == 1
     assert "a ticket belongs to user" in ended.stderr
@@ -92,7 +108,7 @@ def unwritable(request: pytest.FixtureRequest, local: Way) -> Iterator[Path]:
 
 def test_a_folder_that_takes_no_file_is_named(local: Way, unwritable: Path) -> None:
     with start(local, 0, JOBS / "ends.py", "success") as zero:
-        ended = zero.wait(timeout=10)
+        ended = zero.wait(timeout=30)
     assert ended.returncode == 73
     assert ended.stderr.count("\n") == 1
     assert f"rendezvous folder {unwritable} cannot be used (" in ended.stderr
@@ -113,7 +129,7 @@ def test_the_second_of_one_name_finds_the_first(local: Way) -> None:
     with start(local, 0, JOBS / "ends.py", "exit3") as first:
         wait_for_ticket(local, first)
         with start(local, 0, JOBS / "ends.py", "success") as second:
-            ended = second.wait(timeout=10)
+            ended = second.wait(timeout=30)
         assert ended.returncode == 69
         assert ended.stderr.count("\n") == 1
         assert "two processes claim rank 0 of 2" in ended.stderr
@@ -204,7 +220,7 @@ def test_ranks_do_not_wait_for_a_rank_0_that_cannot_begin(
     way = Way("srun", tmp_path, environment, slurm)
     words = ("--rendezvous-dir", blocked / "meet", JOBS / "ends.py", "success")
     with way.start(*words, ranks=4) as command:
-        finished = command.wait(timeout=20)
+        finished = command.wait(timeout=40)
     assert finished.returncode != 0
     assert "rendezvous folder" in finished.stderr
     assert "Traceback" not in finished.stderr

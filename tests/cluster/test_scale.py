@@ -12,4 +12,4 @@ def test_64_workers_of_one_rank_start_work_and_stop(local: Way, tmp_path: Path) 
     result = local.run("--threads", "1", JOBS / "one_task_each.py", "64", ranks=64, timeout=90)
     assert result.code == 0, result.err
     assert result.out.split() == ["64", "processes"]
-    assert len(result.err.splitlines()) <= 10, result.err
+    assert len(result.said.splitlines()) <= 10, result.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
@@ -161,6 +162,11 @@ def test_a_job_that_slurm_runs_again_goes_on(srun: Way, slurm: VirtualSlurm, loc
     assert np.array_equal(pixels(srun.folder / "volume.h5"), pixels(srun.folder / "reference.h5"))
 
 
+def records(folder: Path) -> list[dict[str, object]]:
+    """What the jobs say of themselves."""
+    return [json.loads(file.read_text()) for file in (folder / "status").glob("[!.]*.json")]
+
+
 def test_a_job_that_is_cancelled_while_it_ends_is_not_run_again(srun: Way, slurm: VirtualSlurm) -> None:
     """The job has ended with 75, its ranks are still waiting for a worker, and then somebody cancels it."""
     launch = f"exec srun {runner('--requeue', '--stop-timeout', '4s', JOBS / 'leaves_early.py')}"
@@ -170,11 +176,11 @@ def test_a_job_that_is_cancelled_while_it_ends_is_not_run_again(srun: Way, slurm
     flags = ["--nodes=2", "--ntasks=2", "--requeue", "--output=out", "--open-mode=append"]
     with slurm.start([SBATCH_WAIT, *flags, job], cwd=srun.folder, env=srun.variables) as command:
         end = time.monotonic() + 40
-        while not (srun.folder / "leaves").exists():
+        while not (stopping := [one for one in records(srun.folder) if one["state"] == "stopping"]):
             assert time.monotonic() < end, (srun.folder / "out").read_text()
             time.sleep(0.02)
-        time.sleep(1)
-        (number,) = slurm.script("tb-exec", "head", "squeue", "-h", "-o", "%A").split()
+        assert (srun.folder / "leaves").exists()
+        number = stopping[0]["job_id"]
         slurm.script("tb-exec", "head", "scancel", number)
         command.wait(timeout=60, gone_within=5)
     written = (srun.folder / "out").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import time
@@ -32,30 +33,49 @@ def command_lines() -> list[str]:
 
 
 def test_a_finished_command_reports_its_output_and_code() -> None:
-    finished = processes.run(["bash", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
+    started = time.monotonic()
+    finished = processes.run(["bash", "-c", "echo out; echo err >&2; sleep 0.2; exit 3"], timeout=10)
     assert (finished.returncode, finished.stdout, finished.stderr) == (3, "out\n", "err\n")
-    assert finished.seconds < 5
-    assert finished.gone_after < 1
+    assert finished.seconds > 0.2
+    assert finished.seconds + finished.gone_after < time.monotonic() - started
 
 
 def test_a_command_that_hangs_is_ended_and_reported() -> None:
-    started = time.monotonic()
-    with pytest.raises(AssertionError, match=r"did not end in 0\.5 s(.|\n)*begun"):
-        processes.run(["bash", "-c", "trap '' TERM; echo begun; sleep 60 & wait; sleep 60"], timeout=0.5)
-    assert time.monotonic() - started < 10
+    hangs = ["bash", "-c", "trap '' TERM; echo begun; sleep 60 & wait; sleep 60"]
+    with processes.Command(hangs) as command:
+        end = time.monotonic() + 30
+        while "begun" not in command.stdout:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        started = time.monotonic()
+        with pytest.raises(AssertionError, match=r"did not end in 0\.5 s(.|\n)*begun"):
+            command.wait(timeout=0.5)
+        assert time.monotonic() - started < 10
 
 
 def test_a_survivor_is_found_named_and_killed() -> None:
     # a session of its own: no signal to the group reaches it
-    orphan = ["bash", "-c", "setsid -f sleep 61; exit 0"]
-    with pytest.raises(AssertionError, match=r"left processes after 0\.3 s(.|\n)*sleep 61"):
+    sleeps = f"sleep 61.{os.getpid()}"  # as no other test does at the same time
+    orphan = ["bash", "-c", f"setsid -f {sleeps}; exit 0"]
+    with pytest.raises(AssertionError, match=rf"left processes after 0\.3 s(.|\n)*{re.escape(sleeps)}"):
         processes.run(orphan, timeout=10, gone_within=0.3)
-    assert not [line for line in command_lines() if line.startswith("sleep 61")]
+    assert not [line for line in command_lines() if line.startswith(sleeps)]
 
 
-def test_a_late_descendant_is_timed() -> None:
-    finished = processes.run(["bash", "-c", "setsid -f sleep 0.5"], timeout=10)
-    assert 0.2 < finished.gone_after < 2
+def test_a_late_descendant_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orphan = "setsid -f bash -c 'until [ -e go ]; do sleep 0.02; done'"
+    with processes.Command(["bash", "-c", orphan], cwd=tmp_path) as command:
+        looked, look = [], command.processes
+
+        def let_it_go() -> dict[int, str]:
+            looked.append(time.monotonic())
+            if looked[-1] > looked[0] + 0.3:
+                (tmp_path / "go").touch()
+            return look()
+
+        monkeypatch.setattr(command, "processes", let_it_go)
+        finished = command.wait(timeout=10, gone_within=10)
+    assert 0.3 < finished.gone_after < 10 + finished.delay
 
 
 def test_a_signal_reaches_the_command() -> None:

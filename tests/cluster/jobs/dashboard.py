@@ -7,10 +7,10 @@ import urllib.request
 from distributed import get_client
 
 url = get_client().dashboard_link
-end = time.monotonic() + 20
+end = time.monotonic() + 40
 while True:
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=20) as answer:
             print(url, answer.status)
         break
     except urllib.error.HTTPError:  # its pages come when the job has begun

@@ -1,4 +1,7 @@
-"""A map as its arguments say: ``maps.py NAME WHERE COUNT [SECONDS]``."""
+"""A map as its arguments say: ``maps.py NAME WHERE COUNT [SECONDS]``.
+
+Its components wait while there is a file ``hold``, and are short once there is a file ``short``.
+"""
 
 import os
 import sys
@@ -16,7 +19,9 @@ def work(number: int) -> int:
     with (FOLDER / f"began-{number}").open("a") as file:  # a line for each time
         file.write("once\n")
     print("component", number)
-    time.sleep(seconds)
+    while (FOLDER / "hold").exists():
+        time.sleep(0.05)
+    time.sleep(0.05 if (FOLDER / "short").exists() else seconds)
     return number**2
 
 

@@ -1,4 +1,4 @@
-"""Tasks of a second, some of which are on a rank that the test takes away; all of them are done."""
+"""Tasks on each rank, until the test has taken one away, or another one has come; all of them are done."""
 
 import os
 import sys
@@ -12,6 +12,10 @@ folder = Path(os.environ["TEST_FOLDER"])
 
 def work(number):
     time.sleep(0.5)
+    end = time.monotonic() + 100
+    while number > 3 and not (folder / "struck").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
     return number
 
 
