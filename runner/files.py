@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from runner.errors import UsageError
+
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
@@ -33,6 +36,33 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """
     with open_atomically(path, mode=mode) as file:
         file.write(content)
+
+
+def create_atomically(path: Path, content: bytes) -> None:
+    """Write a new file so that of several who would make it one does, and a reader sees all of it or none.
+
+    Where the file system knows no hard links, a reader may see it before it is whole.
+
+    Raises
+    ------
+    FileExistsError
+        If it is there.
+    OSError
+        As from the file system.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    try:
+        write_atomically(temporary, content)
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        with path.open("xb") as file:
+            file.write(content)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -43,8 +43,10 @@ def serve(idle: float = math.inf) -> None:
     from runner.launcher.speak import say
 
     client = get_client()
+    began = time.monotonic()  # the scheduler was idle before, while the workers started
     while True:
         state = client.run_on_scheduler(_state)
+        state["idle"] = min(state["idle"], time.monotonic() - began)
         if state["shut down"]:
             say("runner", "a client shut the cluster down")
             return

@@ -95,6 +95,7 @@ def run_map(
     record = read_record(layout)
     check_versions(record.versions, versions(), os.uname().nodename)
     with _claimed(layout) as (heart, cut):
+        record = read_record(layout)  # another program may have written a new one before it was ours
         components = _to_do(layout, record, cut)
         before = tally(layout, record)
 

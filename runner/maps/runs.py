@@ -125,8 +125,7 @@ def claim(layout: Layout, allocation: Allocation) -> Run:
         ends_at=allocation.ends_at,
     )
     try:
-        with _file(layout, run.number).open("x") as file:
-            file.write(json.dumps(asdict(run)))
+        files.create_atomically(_file(layout, run.number), json.dumps(asdict(run)).encode())
     except FileExistsError as error:
         raise taken(layout, "another process that was a moment faster") from error
     except OSError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.errors import UsageError
-from runner.files import check_target, write_atomically
+from runner.files import check_target, create_atomically, write_atomically
 
 
 @given(content=st.binary(max_size=5000))
@@ -62,6 +64,45 @@ def test_readers_see_a_whole_file_at_any_moment(tmp_path: Path) -> None:
         seen.add(path.read_bytes())
     writer.join(timeout=10)
     assert seen <= set(contents)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_many_that_make_a_file_one_does(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    together = threading.Barrier(8, timeout=20)
+    made = []
+
+    def make(content: bytes) -> None:
+        together.wait()
+        with suppress(FileExistsError):
+            create_atomically(path, content)
+            made.append(content)
+
+    threads = [threading.Thread(target=make, args=(bytes([65 + number]) * 10_000,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert made == [path.read_bytes()]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_file_system_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", no_link)
+    path = tmp_path / "file"
+    if there:
+        path.write_bytes(b"first")
+        with pytest.raises(FileExistsError):
+            create_atomically(path, b"second")
+    else:
+        create_atomically(path, b"first")
+    assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
 
 

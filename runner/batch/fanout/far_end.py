@@ -22,24 +22,25 @@ GRACE_SECONDS = 5.0  # between SIGTERM and SIGKILL, when nobody is left to tell 
 
 _MISSING = 66  # EX_NOINPUT
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _THE_HOSTS_OWN = ("TMPDIR", "TMP", "CUDA_VISIBLE_DEVICES")  # a batch system may set them on each host
 
 
 def main(arguments: list[str]) -> int:
     """Run one rank, and return its exit code as a shell counts."""
+    # Grid Engine warns every process; the rank knows what to do
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, lambda _number, _frame: None)
     told = json.loads(Path(arguments[0]).read_bytes() if arguments else _read_line())
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # until there is a rank to be ended
     try:
         rank = _start(told)
     except OSError as error:
         sys.stderr.write(f"runner: {os.uname().nodename}: {told['argv'][0]} cannot be started: {error}\n")
         return _MISSING
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in _ENDING:
         signal.signal(number, lambda _number, _frame: _end(rank))
-    for number in (
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):  # Grid Engine warns every process; the rank knows what to do
-        signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     if not arguments:
         threading.Thread(target=_obey, args=(rank,), daemon=True).start()
     code = rank.wait()
@@ -55,8 +56,13 @@ def _start(told: dict[str, Any]) -> subprocess.Popen[bytes]:
         cwd=told["folder"],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=die_with_parent,  # noqa: PLW1509  (no thread runs yet)
+        preexec_fn=_prepare,  # noqa: PLW1509  (no thread runs yet)
     )
+
+
+def _prepare() -> None:
+    die_with_parent()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
 
 
 def _read_line() -> bytes:
