@@ -12,7 +12,6 @@ from scipy.ndimage import shift
 from runner.errors import ScanError
 from runner.tomo.axis.find import find_center, rows_to_look_at, spread_bands
 from runner.tomo.axis.finding import Band
-from runner.tomo.correct.flatfield import corrected_sinograms
 from runner.tomo.scan import open_scan
 from runner.tomo.simulate import Settings, write_scan
 
@@ -43,12 +42,20 @@ def test_single_rows_of_a_real_scan(shared_data):
         assert band.position == pytest.approx(85.85, abs=0.25)
 
 
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    """Have them compiled, if this is the first that needs them."""
+    path = tmp_path_factory.mktemp("first") / "scan.nx"
+    write_scan(path, Settings(columns=96, rows=16, angles=120))
+    find_center(open_scan(path))
+
+
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("span", [180.0, 360.0])
 @pytest.mark.parametrize("noise", [True, False])
 def test_the_demonstration_scan(tmp_path, noise, span):
     truth = write_scan(tmp_path / "scan.nx", Settings(noise=noise, span=span, start=33.0))
     scan = open_scan(tmp_path / "scan.nx")
-    corrected_sinograms(scan, slice(0, 1))  # whoever is the first compiles
     started = time.process_time()  # about two seconds, however busy the machine is
     axis = find_center(scan)
     assert time.process_time() - started < 10
