@@ -26,10 +26,10 @@ def small_disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, timeout=10).returncode:
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, timeout=60).returncode:
         pytest.skip("may not mount a file system")
     yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True, timeout=10)
+    subprocess.run(["umount", "--lazy", folder], check=True, timeout=60)
 
 
 @pytest.fixture(scope="module")

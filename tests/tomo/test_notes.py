@@ -17,10 +17,10 @@ def test_warnings_on_workers_are_heard_once_by_the_client():
     with local_client(2) as client, notes_from_workers(client, heard.append):
         workers = list(client.scheduler_info()["workers"])
         for worker in workers:
-            client.submit(say, "the same", logging.WARNING, workers=worker, pure=False).result(20)
-            client.submit(say, "quiet", logging.INFO, workers=worker, pure=False).result(20)
-        client.submit(say, "another", logging.WARNING, pure=False).result(20)
-        end = time.monotonic() + 20
+            client.submit(say, "the same", logging.WARNING, workers=worker, pure=False).result(60)
+            client.submit(say, "quiet", logging.INFO, workers=worker, pure=False).result(60)
+        client.submit(say, "another", logging.WARNING, pure=False).result(60)
+        end = time.monotonic() + 60
         while len(heard) < 2 and time.monotonic() < end:
             time.sleep(0.05)
     assert heard == ["the same", "another"]

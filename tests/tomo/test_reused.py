@@ -124,7 +124,7 @@ def test_small_arrays_are_let_be():
 def test_threads_never_share_memory():
     """Each fills its array, waits for the others, and finds what it wrote."""
     reused.reuse()
-    wrong, together = [], threading.Barrier(4, timeout=30)
+    wrong, together = [], threading.Barrier(4, timeout=60)
 
     def work(number):
         for round_ in range(20):

@@ -16,7 +16,7 @@ def test_each_part_is_done_once(threads, count):
 
 
 def test_all_threads_work_at_once_and_the_caller_is_one():
-    meeting, users = threading.Barrier(3, timeout=20), set()
+    meeting, users = threading.Barrier(3, timeout=60), set()
 
     def work(_):
         users.add(threading.get_ident())

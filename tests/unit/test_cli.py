@@ -282,7 +282,7 @@ def python(tmp_path: Path, environment: dict[str, str]) -> Callable[..., Finishe
     """Run the interpreter in an empty folder."""
 
     def start(*args: str, **env: str) -> Finished:
-        return run([sys.executable, *args], timeout=30, cwd=tmp_path, env=environment | env)
+        return run([sys.executable, *args], timeout=60, cwd=tmp_path, env=environment | env)
 
     return start
 

@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster, Status, get_worker
 from runner import forgotten
 from runner.forgotten import Watch
 
-SECONDS = 20.0  # for what has to be found
+SECONDS = 60.0  # for what has to be found
 GO_ON = threading.Event()  # workers are threads of this process
 
 
@@ -48,13 +48,17 @@ def nothing():
 
 
 def run_on():
-    GO_ON.wait(60)
+    GO_ON.wait(110)
 
 
 def forget_oneself():
     worker = get_worker()
     worker.loop.add_callback(worker.state.tasks.pop, worker.get_current_task())
     run_on()
+
+
+def in_memory(dask_worker):
+    return {key for key, task in dask_worker.state.tasks.items() if task.state == "memory"}
 
 
 def pause(dask_worker):
@@ -70,6 +74,9 @@ def test_what_has_ended_without_a_word_is_found(client, monkeypatch):
     monkeypatch.setitem(client._stream_handlers, "key-in-memory", lambda **_: None)
     future, *others = client.submit(nothing), client.submit(nothing, pure=False)
     running = given(client, future, *others)
+    end = time.monotonic() + SECONDS
+    while not all({future.key for future in running} <= keys for keys in client.run(in_memory).values()):
+        assert time.monotonic() < end
     assert found(Watch(client), running, SECONDS) == [future, *others]
 
 

@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.timeout(600)  # pip fetches what it builds with, from wherever it is told to
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -23,7 +25,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
     argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", built, source]
-    subprocess.run(argv, check=True, timeout=110)
+    subprocess.run(argv, check=True, timeout=550)
     (wheel,) = built.glob("*.whl")
     unpacked = tmp_path_factory.mktemp("site-packages")
     with zipfile.ZipFile(wheel) as archive:

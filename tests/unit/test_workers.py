@@ -29,7 +29,7 @@ def test_they_are_all_there_whatever_the_client_remembers_meanwhile(client):
         assert {len(workers_of(client)) for _ in range(200)} == {2}
     finally:
         stop.set()
-        thread.join(timeout=10)
+        thread.join(timeout=60)
 
 
 def test_a_cluster_that_is_gone_is_said_to_be(client):

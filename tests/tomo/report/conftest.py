@@ -19,7 +19,7 @@ def browser():
     if found is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is here")
     with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found)
+        opened = playwright.chromium.launch(executable_path=found, timeout=100_000)
         yield opened
         opened.close()
 

@@ -10,7 +10,7 @@ from runner.tomo.scan import open_scan
 def page(request, browser, volume):
     """The page in a window, with all that went wrong and all that was asked for."""
     page = browser.new_page(color_scheme=request.param, viewport={"width": 1200, "height": 900})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     page.said, page.asked, page.scheme = [], [], request.param
     page.on("console", lambda message: page.said.append(message.text))
     page.on("pageerror", lambda error: page.said.append(str(error)))

@@ -103,7 +103,7 @@ def test_one_run_at_a_time_and_a_killed_one_counts_no_more(volume):
         with pytest.raises(WriteError, match=r"another run is making volume\.h5 now"), claimed(volume):
             pass
         other.kill()
-        other.wait(10)
+        other.wait(60)
         with claimed(volume):
             assert [path.name for path in volume.parent.iterdir()] == [".volume.h5.lock"]
     assert not list(volume.parent.iterdir())

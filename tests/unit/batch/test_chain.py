@@ -24,7 +24,7 @@ def part(folder: Path, body: str) -> Path:
 
 
 def run(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["bash", script, *words], capture_output=True, text=True, check=False, timeout=20)
+    return subprocess.run(["bash", script, *words], capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_the_part_is_told_to_stop_and_the_next_one_goes_on(tmp_path: Path) -> No
     body = "exec bash -c 'trap \"echo stopping; exit 143\" TERM; touch started; while :; do sleep 0.05; done'"
     script = part(tmp_path, body)
     with processes.Command(["bash", script], cwd=tmp_path) as command:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not (tmp_path / "started").exists():
             assert time.monotonic() < end
             time.sleep(0.02)
         command.signal(signal.SIGTERM)
-        finished = command.wait(timeout=10)
+        finished = command.wait(timeout=60, gone_within=20)
     assert finished.returncode == 143
     assert "stopping" in finished.stdout
     assert not (tmp_path / "it's ended").exists()
@@ -75,11 +75,11 @@ def test_the_part_is_told_to_stop_and_the_next_one_goes_on(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("delay", [0.0, 0.003, 0.006, 0.009, 0.012, 0.02, 0.04])
 def test_nothing_is_left_whenever_the_part_is_told(tmp_path: Path, delay: float) -> None:
-    script = part(tmp_path, "exec sleep 30")
+    script = part(tmp_path, "exec sleep 90")
     with processes.Command(["bash", script], cwd=tmp_path) as command:
         time.sleep(delay)
         command.signal(signal.SIGTERM)
-        finished = command.wait(timeout=5)
+        finished = command.wait(timeout=60, gone_within=20)
     assert finished.returncode in (143, -signal.SIGTERM)
 
 

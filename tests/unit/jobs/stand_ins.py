@@ -47,7 +47,7 @@ class StandIns:
         lines = (self.folder / f"{name}.env").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
-    def run(self, *words: str, timeout: float = 30, **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, timeout: float = 60, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run ``runner`` where only these commands are."""
         return subprocess.run(
             [sys.executable, "-m", "runner", *words],

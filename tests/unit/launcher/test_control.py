@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -30,7 +31,14 @@ def credentials() -> Credentials:
     return make_credentials()
 
 
-def finish(coroutine: Coroutine[Any, Any, None], seconds: float = 20) -> None:
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ranks of the job get in however busy the machine is."""
+    monkeypatch.setattr(control, "_HELLO_SECONDS", 60.0)
+    monkeypatch.setattr(control, "_CONNECT_SECONDS", 60.0)
+
+
+def finish(coroutine: Coroutine[Any, Any, None], seconds: float = 90) -> None:
     """Run to the end, in bounded time, and fail on anything that asyncio would print about a callback."""
     complaints: list[str] = []
 
@@ -70,7 +78,7 @@ async def open_hub(credentials: Credentials | None) -> AsyncIterator[tuple[Hub, 
 
 
 async def enter(ticket: Ticket, number: int = 1, host: str = "node2") -> Channel:
-    channel = await join(ticket, rank(number, host), ticket.size, Deadline(10))
+    channel = await join(ticket, rank(number, host), ticket.size, Deadline(60))
     assert channel is not None
     return channel
 
@@ -162,7 +170,7 @@ def test_a_rank_of_another_number_of_ranks_is_refused(credentials: Credentials) 
     async def check() -> None:
         async with open_hub(credentials) as (hub, ticket):
             with pytest.raises(StartError, match="rank 1 @ node2 is one of 2 ranks, rank 0 @ node1 of 4"):
-                await join(ticket, rank(1, "node2"), 2, Deadline(10))
+                await join(ticket, rank(1, "node2"), 2, Deadline(60))
             assert hub.facts == {}
 
     finish(check())
@@ -219,6 +227,19 @@ def showing(context: ssl.SSLContext) -> Stranger:
             return b""
 
     return knock
+
+
+@asynccontextmanager
+async def at_the_door(knock: Stranger, ticket: Ticket) -> AsyncIterator[None]:
+    """Let a stranger have knocked before the block."""
+    task = asyncio.ensure_future(knock(ticket))
+    await asyncio.sleep(0.05)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
 
 
 def anybody() -> ssl.SSLContext:
@@ -278,14 +299,15 @@ GARBAGE = {
 def test_a_stranger_learns_nothing_and_disturbs_nobody(
     monkeypatch: pytest.MonkeyPatch, credentials: Credentials, secure: bool, knock: Stranger
 ) -> None:
-    monkeypatch.setattr(control, "_HELLO_SECONDS", 2.0)
-
     async def check() -> None:
+        monkeypatch.setattr(control, "_HELLO_SECONDS", 2.0)
         async with open_hub(credentials if secure else None) as (hub, ticket):
-            answer = await asyncio.wait_for(knock(ticket), timeout=5)
+            answer = await asyncio.wait_for(knock(ticket), timeout=60)
             assert len(answer) <= 16  # a TLS alert at most
             assert b"op" not in answer
             assert hub.facts == {}
+        monkeypatch.setattr(control, "_HELLO_SECONDS", 60.0)  # the job's ranks may be slow
+        async with open_hub(credentials if secure else None) as (hub, ticket), at_the_door(knock, ticket):
             await enter(ticket)
             assert await hub.events.get() == Event(1, {"event": "hello"})
             assert set(hub.facts) == {1}
@@ -298,42 +320,46 @@ def test_a_stranger_learns_nothing_and_disturbs_nobody(
 def test_a_stranger_that_says_no_more_is_shown_the_door(
     monkeypatch: pytest.MonkeyPatch, credentials: Credentials, secure: bool, beginning: bytes
 ) -> None:
-    monkeypatch.setattr(control, "_HELLO_SECONDS", 0.3)
-
     async def check() -> None:
-        async with open_hub(credentials if secure else None) as (_, ticket):
-            waiting = asyncio.create_task(saying(beginning)(ticket))
-            await asyncio.sleep(0.05)
+        stranger = saying(beginning)
+        async with open_hub(credentials if secure else None) as (_, ticket), at_the_door(stranger, ticket):
             await enter(ticket)  # others need not wait
-            assert b"op" not in await asyncio.wait_for(waiting, timeout=5)
+        monkeypatch.setattr(control, "_HELLO_SECONDS", 0.3)
+        async with open_hub(credentials if secure else None) as (_, ticket):
+            assert b"op" not in await asyncio.wait_for(stranger(ticket), timeout=60)
 
     finish(check())
 
 
-def test_nobody_at_the_address(credentials: Credentials) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = taken.getsockname()[:2]
+@contextlib.contextmanager
+def nobody() -> Iterator[tuple[str, int]]:
+    """Have an address at which nobody answers: it is taken, so that no other process can listen there."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()
 
+
+def test_nobody_at_the_address(credentials: Credentials) -> None:
     async def check() -> None:
-        ticket = Ticket(
-            addresses=(address,), nonce="n", host="node1", size=2, job="node1-7", credentials=credentials
-        )
-        assert await join(ticket, rank(1), ticket.size, Deadline(5)) is None
+        with nobody() as address:
+            ticket = Ticket(
+                addresses=(address,), nonce="n", host="node1", size=2, job="node1-7", credentials=credentials
+            )
+            assert await join(ticket, rank(1), ticket.size, Deadline(60)) is None
 
     finish(check())
 
 
 def test_the_first_address_that_answers_is_taken(credentials: Credentials) -> None:
     async def check() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as gone:
-            dead = gone.getsockname()[:2]
-        async with open_hub(credentials) as (hub, ticket):
-            channel = await join(
-                replace(ticket, addresses=(dead, *ticket.addresses)), rank(1), ticket.size, Deadline(5)
-            )
-            assert channel is not None
-            assert channel.local_address == "127.0.0.1"
-            assert hub.reached == {1: "127.0.0.1"}
+        with nobody() as dead:
+            async with open_hub(credentials) as (hub, ticket):
+                channel = await join(
+                    replace(ticket, addresses=(dead, *ticket.addresses)), rank(1), ticket.size, Deadline(60)
+                )
+                assert channel is not None
+                assert channel.local_address == "127.0.0.1"
+                assert hub.reached == {1: "127.0.0.1"}
 
     finish(check())
 
@@ -351,7 +377,7 @@ def test_somebody_who_never_answers_costs_only_the_time_there_is() -> None:
             )
             assert await join(ticket, rank(1), ticket.size, Deadline(0.3)) is None
 
-    finish(check(), seconds=5)
+    finish(check())
 
 
 @pytest.mark.parametrize(

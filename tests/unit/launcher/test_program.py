@@ -63,7 +63,7 @@ class Bench:
         return self._run(*flag, target, *args)
 
     def _run(self, *args: str) -> Finished:
-        return run([sys.executable, *args], timeout=20, cwd=self.folder, env=self.environment)
+        return run([sys.executable, *args], timeout=60, cwd=self.folder, env=self.environment)
 
     def piped(self, text: str, *args: str, ours: bool) -> Finished:
         """Run what comes on standard input, as ``python -`` does."""
@@ -71,7 +71,7 @@ class Bench:
         program = json.dumps({"kind": "stdin", "target": "-", "args": args})
         words = [sys.executable, *(("-c", _CLIENT, program) if ours else ("-", *args))]
         line = f"exec {shlex.join(words)} < piped.py"
-        return run(["sh", "-c", line], timeout=20, cwd=self.folder, env=self.environment)
+        return run(["sh", "-c", line], timeout=60, cwd=self.folder, env=self.environment)
 
 
 @pytest.fixture
@@ -225,9 +225,9 @@ def late():
     print("thread")
 atexit.register(lambda: print("first registered, last run"))
 atexit.register(lambda: print("exit handler"))
+print("main", end=" ")  # before the other has slept, however long this one takes
 threading.Thread(target=late).start()
-threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-print("main", end=" ")
+threading.Thread(target=time.sleep, args=(300,), daemon=True).start()
 sys.exit(6)
 """,
     )
@@ -274,7 +274,7 @@ def test_output_that_nobody_reads_is_an_error(bench: Bench) -> None:
     bench.write("job.py", "print('lost')")
     program = json.dumps({"kind": "script", "target": "job.py", "args": []})
     line = f"\"$0\" -c '{_CLIENT}' '{program}' >/dev/full; echo $?"
-    finished = run(["sh", "-c", line, sys.executable], timeout=20, cwd=bench.folder, env=bench.environment)
+    finished = run(["sh", "-c", line, sys.executable], timeout=60, cwd=bench.folder, env=bench.environment)
     assert finished.stdout == "1\n"
 
 

@@ -21,7 +21,7 @@ def streams(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_threads_do_not_mix(tmp_path: Path) -> None:
-    together = threading.Barrier(4, timeout=10)
+    together = threading.Barrier(4, timeout=60)
 
     def work(number: int) -> None:
         with captured(tmp_path / f"{number}.txt"):

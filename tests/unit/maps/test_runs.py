@@ -52,12 +52,12 @@ def test_two_processes(layout: Layout) -> None:
                 claim(layout, Allocation())
         finally:
             other.kill()
-            other.wait(10)
+            other.wait(60)
     assert claim(layout, Allocation()).number == 2  # of a dead process nobody waits
 
 
 def test_of_many_at_once_one_wins(layout: Layout) -> None:
-    together = threading.Barrier(8, timeout=10)
+    together = threading.Barrier(8, timeout=60)
     won = []
 
     def try_it() -> None:
@@ -69,7 +69,7 @@ def test_of_many_at_once_one_wins(layout: Layout) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert len(won) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_heart(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "_BEAT_SECONDS", 0.02)
     heart = Heart(layout, claim(layout, Allocation(job_id="5", system="slurm", ends_at=1e10)))
     heart.run = replace(heart.run, done=3)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while (run := latest_run(layout)) is None or run.done < 3:
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -112,7 +112,7 @@ def test_a_map_that_was_taken_over(layout: Layout, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runs, "_BEAT_SECONDS", 0.02)
     heart = Heart(layout, claim(layout, Allocation()))
     write(layout, replace(heart.run, number=2))
-    heart._thread.join(10)
+    heart._thread.join(60)
     with pytest.raises(LostError, match="took map scan42 over"):
         heart.check()
     heart.close()

@@ -107,7 +107,7 @@ def test_the_smallest_limit_holds(
 def test_a_limit_of_the_shell_holds(tmp_path: Path, environment: dict[str, str], option: str) -> None:
     program = "from runner.node.memory import memory_limit; print(memory_limit())"
     line = f"ulimit -S {option} {1 << 20}; exec \"$0\" -c '{program}'"
-    finished = run(["bash", "-c", line, sys.executable], timeout=20, cwd=tmp_path, env=environment)
+    finished = run(["bash", "-c", line, sys.executable], timeout=60, cwd=tmp_path, env=environment)
     assert (finished.stdout, finished.stderr) == (f"{1 << 30}\n", "")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from runner.node.processes import children, descendants, has_ended, this_process
 
 
-def _within_seconds(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def _within_seconds(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -21,7 +21,7 @@ def _within_seconds(condition: Callable[[], bool], seconds: float = 5.0) -> bool
 
 
 def test_children_and_grandchildren_are_found() -> None:
-    with subprocess.Popen(["bash", "-c", "sleep 30 & sleep 31 & wait"]) as shell:
+    with subprocess.Popen(["bash", "-c", "sleep 300 & sleep 301 & wait"]) as shell:
         try:
             assert _within_seconds(lambda: len(descendants(shell.pid)) == 2)
             assert shell.pid in [process.pid for process in children(os.getpid())]
@@ -30,12 +30,12 @@ def test_children_and_grandchildren_are_found() -> None:
         finally:
             for process in descendants(shell.pid):
                 process.kill()
-            shell.wait(5)
+            shell.wait(60)
 
 
 def test_a_process_that_is_gone_has_none() -> None:
     with subprocess.Popen(["true"]) as gone:
-        gone.wait(5)
+        gone.wait(60)
     assert descendants(gone.pid) == []
 
 

@@ -102,5 +102,5 @@ def compiled(folder, source, name, defines):
         program.write_text(text)
         options = ["-std=c++17", "-O2", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
         options += [f"-D{key}={value}" for key, value in defines.items()]
-        subprocess.run([compiler, *options, "-o", library, program], check=True, timeout=60)
+        subprocess.run([compiler, *options, "-o", library, program], check=True, timeout=110)
     return ctypes.CDLL(str(library))

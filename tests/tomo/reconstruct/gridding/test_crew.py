@@ -38,7 +38,7 @@ def test_each_part_is_done_once_with_scratch_of_ones_own(threads):
 
 def test_all_threads_work_at_once():
     crew = Crew(3, 1, 4)
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=60)
     crew.share(lambda *_: meeting.wait(), [(0, 1)] * 3)  # breaks if they do not meet
     crew.close()
 

@@ -220,7 +220,7 @@ def test_several_threads_may_call_one_plan():
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(100)
     for result in results:
         np.testing.assert_array_equal(result, expected)
 
