@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: a folder for each kind of processor and version of the kernels.
+"""Where compiled kernels are kept: a folder for each kind of processor and installation of the kernels.
 
 Numba reads and writes the files. They hold machine code: a folder is used only if nobody else may write to
 it.
@@ -63,7 +63,10 @@ def _usable(folder: Path) -> bool:
 
 
 def _key() -> str:
-    """Name all that machine code depends on."""
+    """Name all that machine code depends on, and all by which Numba finds it: a source's path and its time.
+
+    Else kernels would count as compiled in one installation that only another one has.
+    """
     import numba
     from numba.core.registry import cpu_target
 
@@ -74,5 +77,5 @@ def _key() -> str:
     top = Path(__file__).parents[1]
     for folder in _WITH_KERNELS:
         for source in sorted((top / folder).glob("*.py")):  # numba looks at a kernel's own file alone
-            key.update(source.read_bytes())
+            key.update(f"{source}\0{source.stat().st_mtime_ns}\0".encode() + source.read_bytes())
     return key.hexdigest()[:16]

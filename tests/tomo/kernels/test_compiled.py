@@ -1,6 +1,7 @@
 """Where compiled kernels are kept and who waits, with real processes."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import runner
 from runner.tomo.kernels import compiled
 from runner.tomo.kernels.compiled import ensure_compiled
+from runner.tomo.reconstruct.gridding import spread
 
 RECONSTRUCT = """
 import logging, sys, time
@@ -87,7 +90,7 @@ def test_without_a_folder_to_write_to_every_process_compiles(tmp_path, places):
     assert f"kept in {tmp_path}/tmp/tomo-runner-{os.getuid()}" in errors
 
 
-def folder_with(environment):
+def folder_with(environment, **more):
     program = "from runner.tomo.kernels.cache import cache_folder; print(cache_folder())"
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -96,6 +99,7 @@ def folder_with(environment):
         text=True,
         timeout=60,
         check=False,
+        **more,
     )
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip())
@@ -109,6 +113,18 @@ def test_the_folder_is_ours_alone_and_named_for_the_processor(tmp_path, places):
     assert folder_with(places) == folder
     other = folder_with(places | {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""})
     assert other.name != folder.name
+
+
+def test_another_installation_has_a_folder_of_its_own(tmp_path, places):
+    """Numba would not find there what the first one compiled, and every process would compile in silence."""
+    shutil.copytree(Path(runner.__file__).parent, tmp_path / "there" / "runner")
+    places |= {"PYTHONPATH": str(tmp_path / "there")}
+    there = folder_with(places, cwd=tmp_path / "there")
+    assert there != folder_with(places | {"PYTHONPATH": ""}, cwd=tmp_path)
+    assert there == folder_with(places, cwd=tmp_path / "there")
+    source = Path(tmp_path, "there", *Path(spread.__file__).parts[-5:])
+    os.utime(source, (0, 0))
+    assert there != folder_with(places, cwd=tmp_path / "there")
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, places):
