@@ -19,7 +19,7 @@ _OURS = "RUNNER_SCRATCH"
 _SITES = ("LOCAL_SCRATCH", "FLUX_JOB_TMPDIR", "_CONDOR_SCRATCH_DIR", "TMPDIR")
 _LAST_RESORT = Path("/tmp")  # noqa: S108 - every machine has it
 
-_OWNED = re.compile(r"runner-\d+-(?P<process>[0-9a-f]+-\d+-\d+)-\w+")
+_OWNED = re.compile(r"runner-(?:\d+|check)-(?P<process>[0-9a-f]+-\d+-\d+)-\w+")
 _LITTLE = 1 << 30  # bytes: a worker that spills soon has more
 _IN_MEMORY = ("tmpfs", "ramfs")
 

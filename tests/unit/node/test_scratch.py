@@ -77,15 +77,16 @@ def test_a_root_that_cannot_be_used(tmp_path: Path, made: bool, reason: str) -> 
     assert re.fullmatch(f"{pattern}RUNNER_SCRATCH", str(caught.value))
 
 
-def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["3", "check"])
+def test_what_a_killed_process_left_is_swept(tmp_path: Path, name: str) -> None:
     code = (
         "import sys, pathlib; from runner.node.scratch import make_scratch; "
-        "print(make_scratch(pathlib.Path(sys.argv[1]), '3'), flush=True); sys.stdin.read()"
+        "print(make_scratch(pathlib.Path(sys.argv[1]), sys.argv[2]), flush=True); sys.stdin.read()"
     )
     kept = [make_scratch(tmp_path, "0"), tmp_path / "runner-of-somebody", tmp_path / "other"]
     for folder in kept[1:]:
         folder.mkdir()
-    argv = [sys.executable, "-c", code, str(tmp_path)]
+    argv = [sys.executable, "-c", code, str(tmp_path), name]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         left = Path(owner.stdout.readline().strip())
