@@ -19,7 +19,7 @@ _OURS = "RUNNER_SCRATCH"
 _SITES = ("LOCAL_SCRATCH", "FLUX_JOB_TMPDIR", "_CONDOR_SCRATCH_DIR", "TMPDIR")
 _LAST_RESORT = Path("/tmp")  # noqa: S108 - every machine has it
 
-_OWNED = re.compile(r"runner-(?:\d+|check)-(?P<process>[0-9a-f]+-\d+-\d+)-\w+")
+_OWNED = re.compile(r"runner-(?:\d+|check|hosts)-(?P<process>[0-9a-f]+-\d+-\d+)-\w+")
 _LITTLE = 1 << 30  # bytes: a worker that spills soon has more
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -116,7 +116,7 @@ def check_scratch(root: Path) -> None:
 
 
 def sweep_scratch(root: Path) -> None:
-    """Remove the scratch folders below `root` whose processes of ours were killed before they could."""
+    """Remove the folders of ours below `root` whose processes were killed before they could."""
     with suppress(OSError):  # make_scratch tells why
         for folder in root.glob("runner-*"):
             found = _OWNED.fullmatch(folder.name)

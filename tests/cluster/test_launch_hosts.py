@@ -224,8 +224,21 @@ def test_what_a_rank_leaves_behind_goes_with_it(start: Start, tmp_path: Path) ->
 
 def test_the_files_for_the_ranks_are_private_and_go(start: Start, tmp_path: Path) -> None:
     ssh = ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -n {{rank}} --")
-    with start("a", "bash", "-c", "stat -c %a meet/hosts-*/rank-0.json", ssh=ssh) as command:
+    with start("a", "bash", "-c", "stat -c %a meet/runner-hosts-*/rank-0.json", ssh=ssh) as command:
         assert command.wait(timeout=20).stdout == "600\n"
+    assert list((tmp_path / "meet").iterdir()) == []
+
+
+def test_the_files_of_a_start_that_was_killed_go_with_the_next_one(start: Start, tmp_path: Path) -> None:
+    """They hold its environment."""
+    ssh = ("--no-stdin", "--ssh", f"{tmp_path / 'pbsdsh'} -n {{rank}} --")
+    with start("a", "bash", "-c", WAITS, ssh=ssh) as command:
+        wait_for((tmp_path / "here-0").exists, command)
+        command.signal(signal.SIGKILL)
+        command.wait(timeout=20, gone_within=8.0)
+    (left,) = (tmp_path / "meet").iterdir()
+    with start("a", "bash", "-c", "ls meet", ssh=ssh) as command:
+        assert left.name not in command.wait(timeout=20).stdout
     assert list((tmp_path / "meet").iterdir()) == []
 
 
