@@ -43,6 +43,8 @@ _LAUNCHER_PREFIXES = (
 )
 _COMMAND_LENGTH = 60
 _UNTIL_TAKEN = 0.005  # seconds between two tries
+_UNTIL_GONE = 0.02  # seconds between two looks
+_LAST_SECONDS = 1.0  # for what the job's processes started to see that these have ended
 _TAKEN_SECONDS = 60.0  # it imports Dask first, which takes long from a cold and distant disk
 # Parallel tasks share the cores already: numerical libraries that start a thread per core in each of them
 # slow everything down. And memory that a task freed goes back to the system, as Dask's own nanny sets it.
@@ -170,8 +172,15 @@ class Crew:
             child.channel.send({"op": "stop"})
         if running:
             await asyncio.wait([child.ended for child in running], timeout=seconds)
-        left = self._left_behind()
+        left = await self._stays()
         await self.kill()
+        return left
+
+    async def _stays(self) -> list[str]:
+        """Return what does not end by itself now that its parent has, as multiprocessing's helpers do."""
+        deadline = Deadline(_LAST_SECONDS)
+        while (left := self._left_behind()) and not deadline.over:
+            await asyncio.sleep(_UNTIL_GONE)
         return left
 
     def _left_behind(self) -> list[str]:

@@ -96,6 +96,11 @@ class Way:
         return [*program, "--workers", str(ranks), *words]
 
     @property
+    def slurm(self) -> VirtualSlurm | None:
+        """Where the job runs, if that is SLURM."""
+        return self.launcher if isinstance(self.launcher, VirtualSlurm) else self.batch
+
+    @property
     def variables(self) -> dict[str, str]:
         """The environment of a job, with folders of the test's own for all that it writes."""
         return {
@@ -110,9 +115,8 @@ class Way:
         """Start a job and return while it runs; use it as a context manager."""
         (self.folder / "scratch").mkdir(exist_ok=True)
         argv = self.argv(ranks, *words)
-        slurm = self.launcher if isinstance(self.launcher, VirtualSlurm) else self.batch
-        if slurm is not None:
-            return slurm.start(argv, cwd=self.folder, env=self.variables)
+        if self.slurm is not None:
+            return self.slurm.start(argv, cwd=self.folder, env=self.variables)
         return Command(argv, cwd=self.folder, env=self.variables)
 
     def run(self, *words: str | Path, ranks: int = 3, timeout: float = TIMEOUT) -> Result:
@@ -123,6 +127,14 @@ class Way:
         said = OURS.findall(result.said)
         assert len(said) <= LINES or "-v" in words, said
         return result
+
+    def start_after_a_kill(self) -> None:
+        """Start once more on every host that the last job may have had: that removes what killed ranks left."""
+        end = time.monotonic() + 30
+        while self.slurm and self.slurm.jobs() and time.monotonic() < end:  # they still hold their hosts
+            time.sleep(0.1)
+        result = self.run(JOBS / "adds.py", ranks=4 if self.name == "srun" else 3)
+        assert result.code == 0, result.err
 
     def check_nothing_is_left(self) -> None:
         """Fail if the job left a ticket or a scratch folder behind."""
