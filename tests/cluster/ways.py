@@ -129,7 +129,7 @@ class Way:
         return result
 
     def start_after_a_kill(self) -> None:
-        """Start once more on every host that the last job may have had: that removes what killed ranks left."""
+        """Start once more on every host that the last job may have had: that sweeps what it left."""
         end = time.monotonic() + 30
         while self.slurm and self.slurm.jobs() and time.monotonic() < end:  # they still hold their hosts
             time.sleep(0.1)
