@@ -65,12 +65,11 @@ def is_broken(descriptor: int, *, sockets_only: bool = False) -> bool:
 
 def wait_for_end_of(parent: int) -> None:
     """Wait until this process has another parent."""
+    ended = select.poll()
     try:
-        process = os.pidfd_open(parent)
+        ended.register(os.pidfd_open(parent), select.POLLIN)
     except (AttributeError, OSError):  # an old kernel, a parent outside of our container, or it is gone
-        process = None
-    while os.getppid() == parent:
-        if process is None:
+        while os.getppid() == parent:
             time.sleep(_LOOK_SECONDS)
-        else:
-            select.select([process], [], [], 60.0)
+    while os.getppid() == parent:
+        ended.poll()
