@@ -101,14 +101,13 @@ def _hosts(given: str | None) -> tuple[str, ...]:
 def _letters(stack: ExitStack) -> Path:
     """Make a folder that all hosts see, for what only we may read."""
     from runner.launcher.rendezvous.file import default_folder
-    from runner.node.processes import this_process
-    from runner.node.scratch import sweep_scratch
+    from runner.node.scratch import owned_prefix, sweep_scratch
 
     parent = default_folder()
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         sweep_scratch(parent)  # they hold environments
-        folder = Path(tempfile.mkdtemp(prefix=f"runner-hosts-{this_process()}-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=owned_prefix("hosts"), dir=parent))
     except OSError as error:
         raise WriteError(
             f"no files for ranks can be written in {parent} ({error.strerror})",

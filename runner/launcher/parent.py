@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 _LOOK_SECONDS = 0.5
+_LONGEST_MILLISECONDS = 60_000  # between two looks where the kernel tells
 _STANDARD_ERROR = 2
 
 
@@ -72,4 +73,4 @@ def wait_for_end_of(parent: int) -> None:
         while os.getppid() == parent:
             time.sleep(_LOOK_SECONDS)
     while os.getppid() == parent:
-        ended.poll()
+        ended.poll(_LONGEST_MILLISECONDS)

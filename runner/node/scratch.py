@@ -85,6 +85,11 @@ def file_system(folder: Path, mounts: Iterable[str]) -> str:
     return kind
 
 
+def owned_prefix(name: str) -> str:
+    """Return how the name of a folder begins that `sweep_scratch` knows as this process's."""
+    return f"runner-{name}-{this_process()}-"
+
+
 def make_scratch(root: Path, name: str) -> Path:
     """Make a new folder below `root` that only its owner can enter.
 
@@ -96,7 +101,7 @@ def make_scratch(root: Path, name: str) -> Path:
         If `root` cannot be written.
     """
     try:
-        return Path(tempfile.mkdtemp(prefix=f"runner-{name}-{this_process()}-", dir=root))
+        return Path(tempfile.mkdtemp(prefix=owned_prefix(name), dir=root))
     except OSError as error:
         raise WriteError(
             f"scratch folder {root} on {os.uname().nodename} cannot be used ({error.strerror})",
